@@ -1,0 +1,51 @@
+// From files and overrides to a run that may be started: read, merged,
+// checked; nothing is loaded or spawned before this succeeded.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <tl/expected.hpp>
+
+#include "configs/schema/diagnostic.hpp"
+#include "graphs/model/graph.hpp"
+#include "graphs/model/kind.hpp"
+
+namespace kvloom::graphs {
+
+/// Everything `kvloom run` needs to know.
+struct run_plan {
+  graph wiring;
+  std::filesystem::path graph_file;
+  std::filesystem::path experiment_file; ///< empty: a graph was run directly
+  std::int64_t repeat = 1;
+  std::int64_t warmup = 0;
+  std::uint64_t seed = 0;
+  /// The whole resolved configuration as YAML, with the origin of every value
+  /// as a comment; reading it back gives the same plan.
+  std::string resolved_yaml;
+};
+
+struct run_request {
+  std::filesystem::path file; ///< graph or experiment, told by `schema`
+  std::vector<std::string> set;  ///< "node.param=value", as typed
+  std::map<std::string, std::string> environment; ///< KVLOOM_* variables
+};
+
+/// All errors of the files at once, in the order of their places.
+tl::expected<run_plan, configs::diagnostics>
+load_run(const run_request& request, const kind_catalogue& kinds);
+
+/// Parameters of the `model` and `prompt` sections, for help and docs.
+const std::vector<configs::param_spec>& model_params();
+const std::vector<configs::param_spec>& prompt_params();
+
+/// Pictures of a graph.
+std::string draw_text(const graph& wiring);
+std::string draw_dot(const graph& wiring);
+std::string draw_svg(const graph& wiring);
+
+} // namespace kvloom::graphs
