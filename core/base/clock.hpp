@@ -12,8 +12,8 @@ using std::chrono::nanoseconds;
 /// point means nothing.
 inline std::int64_t now_ns() {
   return std::chrono::duration_cast<nanoseconds>(
-           std::chrono::steady_clock::now().time_since_epoch())
-    .count();
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
 }
 
 /// Nanoseconds to milliseconds, for what people read.

@@ -4,11 +4,11 @@
 // libraries that throw are caught at the place where they are called.
 #pragma once
 
+#include <tl/expected.hpp>
+
 #include <cstdint>
 #include <string>
 #include <utility>
-
-#include <tl/expected.hpp>
 
 namespace kvloom {
 
@@ -38,7 +38,7 @@ using result = tl::expected<T, error>;
 inline tl::unexpected<error> fail(errc code, std::string message,
                                   std::string place = {}) {
   return tl::unexpected<error>(
-    error{code, std::move(message), std::move(place)});
+      error{code, std::move(message), std::move(place)});
 }
 
 /// Passes on the error of another result.

@@ -15,8 +15,8 @@ std::int64_t ttft_parts::sum_ns() const {
 
 std::optional<double> request_result::tpot_ns() const {
   if (itl_ns.empty()) return std::nullopt;
-  const auto sum = std::accumulate(itl_ns.begin(), itl_ns.end(),
-                                   std::int64_t{0});
+  const auto sum
+      = std::accumulate(itl_ns.begin(), itl_ns.end(), std::int64_t{0});
   return static_cast<double>(sum) / static_cast<double>(itl_ns.size());
 }
 

@@ -3,14 +3,14 @@
 // then absent from the line.
 #pragma once
 
+#include "core/record/question.hpp"
+
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "core/record/question.hpp"
 
 namespace kvloom {
 
@@ -23,9 +23,12 @@ enum class finish_reason : std::uint8_t {
 
 constexpr const char* to_string(finish_reason why) {
   switch (why) {
-    case finish_reason::eos: return "eos";
-    case finish_reason::length: return "length";
-    case finish_reason::stop: return "stop";
+  case finish_reason::eos:
+    return "eos";
+  case finish_reason::length:
+    return "length";
+  case finish_reason::stop:
+    return "stop";
   }
   return "?";
 }
@@ -86,7 +89,7 @@ struct request_result {
   std::optional<std::int64_t> ttft_ns;
   ttft_parts parts;
   std::optional<std::int64_t> retrieve_ns; ///< whole retrieval, own clock
-  std::vector<std::int64_t> itl_ns; ///< gaps between successive tokens
+  std::vector<std::int64_t> itl_ns;        ///< gaps between successive tokens
   std::optional<std::int64_t> e2e_ns;
   std::optional<token_account> tokens;
   std::vector<scored_passage> retrieved;

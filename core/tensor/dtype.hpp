@@ -22,26 +22,36 @@ enum class dtype : std::uint8_t {
 /// Values in one block; 1 for plain types.
 constexpr std::int64_t block_values(dtype type) {
   switch (type) {
-    case dtype::q8_0:
-    case dtype::q4_0:
-    case dtype::q4_1: return 32;
-    case dtype::q4_k:
-    case dtype::q6_k: return 256;
-    default: return 1;
+  case dtype::q8_0:
+  case dtype::q4_0:
+  case dtype::q4_1:
+    return 32;
+  case dtype::q4_k:
+  case dtype::q6_k:
+    return 256;
+  default:
+    return 1;
   }
 }
 
 /// Bytes of one block; of one element for plain types.
 constexpr std::int64_t block_bytes(dtype type) {
   switch (type) {
-    case dtype::f32: return 4;
-    case dtype::f16:
-    case dtype::bf16: return 2;
-    case dtype::q8_0: return 34;
-    case dtype::q4_0: return 18;
-    case dtype::q4_1: return 20;
-    case dtype::q4_k: return 144;
-    case dtype::q6_k: return 210;
+  case dtype::f32:
+    return 4;
+  case dtype::f16:
+  case dtype::bf16:
+    return 2;
+  case dtype::q8_0:
+    return 34;
+  case dtype::q4_0:
+    return 18;
+  case dtype::q4_1:
+    return 20;
+  case dtype::q4_k:
+    return 144;
+  case dtype::q6_k:
+    return 210;
   }
   return 0;
 }
@@ -57,14 +67,22 @@ constexpr bool is_quantised(dtype type) {
 
 constexpr const char* to_string(dtype type) {
   switch (type) {
-    case dtype::f32: return "f32";
-    case dtype::f16: return "f16";
-    case dtype::bf16: return "bf16";
-    case dtype::q8_0: return "q8_0";
-    case dtype::q4_0: return "q4_0";
-    case dtype::q4_1: return "q4_1";
-    case dtype::q4_k: return "q4_k";
-    case dtype::q6_k: return "q6_k";
+  case dtype::f32:
+    return "f32";
+  case dtype::f16:
+    return "f16";
+  case dtype::bf16:
+    return "bf16";
+  case dtype::q8_0:
+    return "q8_0";
+  case dtype::q4_0:
+    return "q4_0";
+  case dtype::q4_1:
+    return "q4_1";
+  case dtype::q4_k:
+    return "q4_k";
+  case dtype::q6_k:
+    return "q6_k";
   }
   return "?";
 }

@@ -45,7 +45,7 @@ inline std::uint16_t f32_to_f16(float value) {
     // Subnormal: let the float adder round at 2^-24.
     const float shifted = std::bit_cast<float>(magnitude) + 0.5F;
     return static_cast<std::uint16_t>(
-      sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000U));
+        sign | (std::bit_cast<std::uint32_t>(shifted) - 0x3f000000U));
   }
   const std::uint32_t rounded = magnitude + 0xfffU + ((magnitude >> 13) & 1U);
   return static_cast<std::uint16_t>(sign | ((rounded - 0x38000000U) >> 13));
