@@ -38,7 +38,9 @@ TEST(float_bits, every_f16_pattern_survives_and_has_its_value) {
       ASSERT_EQ(static_cast<double>(wide),
                 (bits & 0x8000) != 0 ? -magnitude : magnitude);
     }
-    if (!std::isnan(wide)) ASSERT_EQ(f32_to_f16(wide), pattern);
+    if (!std::isnan(wide)) {
+      ASSERT_EQ(f32_to_f16(wide), pattern);
+    }
   }
 }
 
@@ -53,7 +55,9 @@ void expect_nearest(Narrow narrow, Widen widen, float value) {
     if (!std::isfinite(neighbour)) continue;
     const double distance = std::abs(static_cast<double>(neighbour) - value);
     ASSERT_LE(error, distance) << value;
-    if (error == distance) ASSERT_EQ(got % 2, 0) << value;
+    if (error == distance) {
+      ASSERT_EQ(got % 2, 0) << value;
+    }
   }
 }
 
