@@ -1,0 +1,25 @@
+#include <cstdio>
+#include <cstring>
+
+#include <unistd.h>
+
+#include "cli/command.hpp"
+
+namespace kvloom::cli {
+
+int report_error(const error& what) {
+  std::fprintf(stderr, "error: %s\n", to_string(what).c_str());
+  return exit_code(what.code);
+}
+
+std::map<std::string, std::string> kvloom_environment() {
+  std::map<std::string, std::string> found;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const char* equals = std::strchr(*entry, '=');
+    if (equals == nullptr || std::strncmp(*entry, "KVLOOM_", 7) != 0) continue;
+    found.emplace(std::string(*entry, equals), equals + 1);
+  }
+  return found;
+}
+
+} // namespace kvloom::cli
