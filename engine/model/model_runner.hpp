@@ -1,6 +1,10 @@
 // Runs a model: rows in, logits out. Knows no policy.
 #pragma once
 
+#include "core/base/result.hpp"
+#include "core/record/question.hpp"
+#include "engine/model/model_config.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -8,10 +12,6 @@
 #include <span>
 #include <string>
 #include <vector>
-
-#include "core/base/result.hpp"
-#include "core/record/question.hpp"
-#include "engine/model/model_config.hpp"
 
 namespace kvloom::engine {
 
@@ -65,9 +65,9 @@ public:
   model_runner& operator=(const model_runner&) = delete;
 
   const model_config& config() const;
-  const runner_options& options() const; ///< effective: threads resolved
-  const std::string& digest() const;     ///< of weights and configuration
-  std::int64_t weight_bytes() const;     ///< resident weights
+  const runner_options& options() const;  ///< effective: threads resolved
+  const std::string& digest() const;      ///< of weights and configuration
+  std::int64_t weight_bytes() const;      ///< resident weights
   std::vector<std::string> notes() const; ///< findings of loading
 
   /// Reserves KV for `capacity` tokens. Errors: bad_input when it exceeds the
@@ -79,9 +79,10 @@ public:
   /// empty if `ids` is empty or `want_logits` is false.
   /// Errors: bad_input (id out of range, capacity exceeded), cancelled when
   /// `stop` became true (the sequence is then unusable).
-  result<std::vector<float>>
-  extend(sequence& into, std::span<const token_id> ids,
-         bool want_logits = true, const std::atomic<bool>* stop = nullptr);
+  result<std::vector<float>> extend(sequence& into,
+                                    std::span<const token_id> ids,
+                                    bool want_logits = true,
+                                    const std::atomic<bool>* stop = nullptr);
 
   /// One decode step for several requests: row i appends ids[i] to
   /// *sequences[i]. Returns logits, [sequences, vocab_size], row-major, valid
@@ -92,6 +93,8 @@ public:
 private:
   struct state;
   explicit model_runner(std::unique_ptr<state> own);
+  result<void> check_usable(const sequence& one) const;
+
   std::unique_ptr<state> state_;
 };
 
