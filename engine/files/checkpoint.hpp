@@ -1,16 +1,16 @@
 // An opened model: its configuration and its named weights, mapped from disk.
 #pragma once
 
+#include "core/base/result.hpp"
+#include "core/tensor/dtype.hpp"
+#include "engine/model/model_config.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "core/base/result.hpp"
-#include "core/tensor/dtype.hpp"
-#include "engine/model/model_config.hpp"
 
 namespace kvloom::engine {
 
@@ -21,7 +21,7 @@ namespace kvloom::engine {
 struct weight_view {
   std::string name; ///< name in the file, for messages
   dtype type = dtype::f32;
-  std::vector<std::int64_t> shape; ///< [out, in] or [n]; empty: absent
+  std::vector<std::int64_t> shape;  ///< [out, in] or [n]; empty: absent
   const std::byte* bytes = nullptr; ///< aligned to 4 bytes or better
   std::size_t n_bytes = 0;
 
@@ -33,15 +33,15 @@ struct weight_view {
 /// Weights of one layer. q and k rows are in the `half` rotary layout
 /// (pairs j, j + head_dim/2), whatever the file's layout was.
 struct layer_weights {
-  weight_view attention_norm;              // [hidden]
-  weight_view q, k, v;                     // [heads * head_dim, hidden]
-  weight_view q_bias, k_bias, v_bias;      // [heads * head_dim], may be absent
-  weight_view q_norm, k_norm;              // [head_dim], may be absent
-  weight_view o;                           // [hidden, q_heads * head_dim]
-  weight_view o_bias;                      // [hidden], may be absent
-  weight_view mlp_norm;                    // [hidden]
-  weight_view gate, up;                    // [intermediate, hidden]
-  weight_view down;                        // [hidden, intermediate]
+  weight_view attention_norm;         // [hidden]
+  weight_view q, k, v;                // [heads * head_dim, hidden]
+  weight_view q_bias, k_bias, v_bias; // [heads * head_dim], may be absent
+  weight_view q_norm, k_norm;         // [head_dim], may be absent
+  weight_view o;                      // [hidden, q_heads * head_dim]
+  weight_view o_bias;                 // [hidden], may be absent
+  weight_view mlp_norm;               // [hidden]
+  weight_view gate, up;               // [intermediate, hidden]
+  weight_view down;                   // [hidden, intermediate]
   weight_view gate_bias, up_bias, down_bias; // may be absent
 };
 

@@ -2,12 +2,12 @@
 // arithmetic of the Llama family.
 #pragma once
 
+#include "core/record/question.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "core/record/question.hpp"
 
 namespace kvloom::engine {
 
@@ -19,13 +19,13 @@ struct rope_config {
   enum class scheme : std::uint8_t { plain, linear, llama3, yarn };
   scheme kind = scheme::plain;
   double theta = 10000;
-  double factor = 1; ///< linear, llama3, yarn
-  double low_freq_factor = 1;  ///< llama3
-  double high_freq_factor = 4; ///< llama3
+  double factor = 1;                 ///< linear, llama3, yarn
+  double low_freq_factor = 1;        ///< llama3
+  double high_freq_factor = 4;       ///< llama3
   std::int64_t original_context = 0; ///< llama3, yarn; tokens
-  double beta_fast = 32; ///< yarn
-  double beta_slow = 1;  ///< yarn
-  bool truncate = true;  ///< yarn: ramp borders rounded to whole dimensions
+  double beta_fast = 32;             ///< yarn
+  double beta_slow = 1;              ///< yarn
+  bool truncate = true; ///< yarn: ramp borders rounded to whole dimensions
   /// yarn: magnitude on q and k; absent means the rule 0.1 ln(factor) + 1
   /// (or by mscale, mscale_all_dim).
   std::optional<double> attention_factor;
