@@ -1,12 +1,12 @@
 #include "configs/read/override_text.hpp"
 
+#include "configs/schema/nearest.hpp"
+#include "configs/schema/quote.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cctype>
 #include <string_view>
-
-#include "configs/schema/nearest.hpp"
-#include "configs/schema/quote.hpp"
 
 namespace kvloom::configs {
 
@@ -15,8 +15,8 @@ namespace {
 constexpr std::string_view prefix = "KVLOOM_";
 
 bool is_exempt(std::string_view name) {
-  constexpr std::array<std::string_view, 3> names
-    = {"KVLOOM_VENV", "KVLOOM_BUILD", "KVLOOM_MODELS"};
+  constexpr std::array<std::string_view, 4> names
+      = {"KVLOOM_VENV", "KVLOOM_BUILD", "KVLOOM_MODELS", "KVLOOM_JOBS"};
   return std::find(names.begin(), names.end(), name) != names.end()
          || name.substr(0, 12) == "KVLOOM_TEST_";
 }
@@ -29,19 +29,20 @@ std::string option_name(const std::string& option) {
 
 } // namespace
 
-std::vector<override_text>
-read_set_options(const std::vector<std::string>& set, diagnostics& problems) {
+std::vector<override_text> read_set_options(const std::vector<std::string>& set,
+                                            diagnostics& problems) {
   std::vector<override_text> out;
   for (const std::string& option : set) {
     override_text one;
-    one.place = {option_name(option), 0, 0};
+    one.place = whole(option_name(option));
     const std::size_t equals = option.find('=');
     if (equals == std::string::npos || equals == 0) {
       one.place.column = 1;
-      problems.push_back({one.place, {},
+      problems.push_back({one.place,
+                          {},
                           "found " + shown(option)
-                            + ", wanted path=value, such as "
-                              "retriever.top_k=4"});
+                              + ", wanted path=value, such as "
+                                "retriever.top_k=4"});
       continue;
     }
     const std::string path = option.substr(0, equals);
@@ -84,12 +85,13 @@ read_environment(const std::map<std::string, std::string>& variables,
       if (is_exempt(name)) continue;
       const std::string meant = nearest(name, known);
       problems.push_back(
-        {{name, 0, 0}, {},
-         "this environment variable names no parameter; "
-           + (meant.empty() ? std::string() : "did you mean " + shown(meant)
-                                                + "? ")
-           + "wanted KVLOOM_<ACTOR>__<PARAMETER>; unset it if it is not "
-             "meant"});
+          {whole(name),
+           {},
+           "this environment variable names no parameter; "
+               + (meant.empty() ? std::string()
+                                : "did you mean " + shown(meant) + "? ")
+               + "wanted KVLOOM_<ACTOR>__<PARAMETER>; unset it if it is not "
+                 "meant"});
       continue;
     }
     override_text one;
@@ -98,7 +100,7 @@ read_environment(const std::map<std::string, std::string>& variables,
     one.owner = dot == std::string::npos ? "" : target.substr(0, dot);
     one.name = dot == std::string::npos ? target : target.substr(dot + 1);
     one.text = text;
-    one.place = {name, 0, 0};
+    one.place = whole(name);
     one.value_column = 1;
     out.push_back(one);
   }

@@ -2,11 +2,11 @@
 // variables.
 #pragma once
 
+#include "configs/schema/diagnostic.hpp"
+
 #include <map>
 #include <string>
 #include <vector>
-
-#include "configs/schema/diagnostic.hpp"
 
 namespace kvloom::configs {
 
@@ -25,9 +25,9 @@ std::vector<override_text> read_set_options(const std::vector<std::string>& set,
 
 /// Matches KVLOOM_<OWNER>__<NAME> and KVLOOM_<NAME> (upper case) against the
 /// known targets, `owner.name` or `name`. A KVLOOM_ variable that names no
-/// target is an error, but for KVLOOM_VENV, KVLOOM_BUILD, KVLOOM_MODELS and
-/// KVLOOM_TEST_..., which belong to scripts and tests. Variables without the
-/// prefix are ignored.
+/// target is an error, but for KVLOOM_VENV, KVLOOM_BUILD, KVLOOM_MODELS,
+/// KVLOOM_JOBS and KVLOOM_TEST_..., which belong to scripts and tests.
+/// Variables without the prefix are ignored.
 std::vector<override_text>
 read_environment(const std::map<std::string, std::string>& variables,
                  const std::vector<std::string>& targets,

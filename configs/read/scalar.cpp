@@ -1,5 +1,9 @@
 #include "configs/read/scalar.hpp"
 
+#include "configs/schema/describe.hpp"
+#include "configs/schema/nearest.hpp"
+#include "configs/schema/quote.hpp"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -7,29 +11,24 @@
 #include <cstdint>
 #include <utility>
 
-#include "configs/schema/describe.hpp"
-#include "configs/schema/nearest.hpp"
-#include "configs/schema/quote.hpp"
-
 namespace kvloom::configs {
 
 namespace {
 
 using unit = std::pair<std::string_view, std::int64_t>;
 
-constexpr std::array<unit, 12> byte_units
-  = {{{"B", 1},
-      {"kB", 1000},
-      {"KB", 1000},
-      {"MB", 1000000},
-      {"GB", 1000000000},
-      {"TB", 1000000000000},
-      {"KiB", 1LL << 10},
-      {"kiB", 1LL << 10},
-      {"MiB", 1LL << 20},
-      {"GiB", 1LL << 30},
-      {"TiB", 1LL << 40},
-      {"", 1}}};
+constexpr std::array<unit, 12> byte_units = {{{"B", 1},
+                                              {"kB", 1000},
+                                              {"KB", 1000},
+                                              {"MB", 1000000},
+                                              {"GB", 1000000000},
+                                              {"TB", 1000000000000},
+                                              {"KiB", 1LL << 10},
+                                              {"kiB", 1LL << 10},
+                                              {"MiB", 1LL << 20},
+                                              {"GiB", 1LL << 30},
+                                              {"TiB", 1LL << 40},
+                                              {"", 1}}};
 constexpr std::array<unit, 6> time_units = {{{"ns", 1},
                                              {"us", 1000},
                                              {"ms", 1000000},
@@ -79,19 +78,20 @@ tl::expected<std::int64_t, std::string>
 read_with_unit(std::string_view text, const std::array<unit, N>& units,
                const std::string& wanted) {
   const auto split = std::find_if_not(
-    text.begin(), text.end(), [](char c) { return is_digit(c) || c == '.'; });
+      text.begin(), text.end(), [](char c) { return is_digit(c) || c == '.'; });
   const auto n_number = static_cast<std::size_t>(split - text.begin());
   const std::string_view number = text.substr(0, n_number);
   std::string_view name = text.substr(n_number);
   if (!name.empty() && name.front() == ' ') name.remove_prefix(1);
-  const auto found = std::find_if(
-    units.begin(), units.end(), [&](const unit& u) { return u.first == name; });
+  const auto found
+      = std::find_if(units.begin(), units.end(),
+                     [&](const unit& u) { return u.first == name; });
   if (number.empty()) return problem("found " + shown(text) + ", " + wanted);
   if (found == units.end())
     return problem("found " + shown(text)
-                   + (name.empty() ? " without a unit, "
-                                   : " with the unknown unit "
-                                       + shown(name) + ", ")
+                   + (name.empty()
+                          ? " without a unit, "
+                          : " with the unknown unit " + shown(name) + ", ")
                    + wanted);
   std::int64_t whole = 0;
   if (is_integer_form(number)) {
@@ -118,8 +118,8 @@ std::string found_wanted(const param_spec& spec, std::string_view text,
                          bool quoted) {
   param_spec element = spec;
   element.type = element_type(spec.type);
-  return "found " + std::string(quoted ? "the quoted text " : "")
-         + shown(text) + ", wanted " + describe(element);
+  return "found " + std::string(quoted ? "the quoted text " : "") + shown(text)
+         + ", wanted " + describe(element);
 }
 
 scalar_result ranged(const param_spec& spec, std::string_view text,
@@ -160,8 +160,7 @@ scalar_result read_real(const param_spec& spec, std::string_view text) {
     return problem(out);
   }
   if (!parse_number(text, value) || !std::isfinite(value))
-    return problem(found_wanted(spec, text, false)
-                   + " that a double can hold");
+    return problem(found_wanted(spec, text, false) + " that a double can hold");
   return ranged(spec, text, value, value);
 }
 
@@ -174,13 +173,11 @@ scalar_result read_text(const param_spec& spec, std::string_view text) {
   const auto& choices = spec.choices;
   if (std::find(choices.begin(), choices.end(), text) != choices.end())
     return std::string(text);
-  return problem("found " + shown(text) + ", wanted " + describe(spec)
-                 + [&] {
-                     const std::string meant = nearest(text, choices);
-                     return meant.empty()
-                              ? std::string()
-                              : "; did you mean " + shown(meant) + "?";
-                   }());
+  return problem("found " + shown(text) + ", wanted " + describe(spec) + [&] {
+    const std::string meant = nearest(text, choices);
+    return meant.empty() ? std::string()
+                         : "; did you mean " + shown(meant) + "?";
+  }());
 }
 
 scalar_result with_unit(const param_spec& spec, std::string_view text,
@@ -205,21 +202,28 @@ scalar_result read_scalar(const param_spec& spec, std::string_view text,
                           bool quoted) {
   const param_type type = element_type(spec.type);
   switch (type) {
-    case param_type::text:
-    case param_type::choice:
-    case param_type::path: return read_text(spec, text);
-    default: break;
+  case param_type::text:
+  case param_type::choice:
+  case param_type::path:
+    return read_text(spec, text);
+  default:
+    break;
   }
   if (quoted)
     return problem(found_wanted(spec, text, true) + "; remove the quotes");
   switch (type) {
-    case param_type::boolean: return read_boolean(spec, text);
-    case param_type::integer: return read_integer(spec, text);
-    case param_type::real: return read_real(spec, text);
-    case param_type::bytes: return with_unit(spec, text, read_bytes(text));
-    case param_type::duration:
-      return with_unit(spec, text, read_duration(text));
-    default: return problem("no scalar");
+  case param_type::boolean:
+    return read_boolean(spec, text);
+  case param_type::integer:
+    return read_integer(spec, text);
+  case param_type::real:
+    return read_real(spec, text);
+  case param_type::bytes:
+    return with_unit(spec, text, read_bytes(text));
+  case param_type::duration:
+    return with_unit(spec, text, read_duration(text));
+  default:
+    return problem("no scalar");
   }
 }
 

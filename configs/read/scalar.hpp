@@ -2,12 +2,12 @@
 // command line. Numbers are read by std::from_chars: no locale matters.
 #pragma once
 
-#include <string>
-#include <string_view>
+#include "configs/schema/param.hpp"
 
 #include <tl/expected.hpp>
 
-#include "configs/schema/param.hpp"
+#include <string>
+#include <string_view>
 
 namespace kvloom::configs {
 

@@ -1,10 +1,10 @@
 #include "configs/read/section.hpp"
 
-#include <algorithm>
-
 #include "configs/read/value.hpp"
 #include "configs/schema/nearest.hpp"
 #include "configs/schema/quote.hpp"
+
+#include <algorithm>
 
 namespace kvloom::configs {
 
@@ -12,7 +12,7 @@ bool expect_mapping(const yaml_node& node, const std::string& key_path,
                     const std::string& wanted, diagnostics& problems) {
   if (node.kind == yaml_kind::mapping) return true;
   problems.push_back(
-    {node.place, key_path, "found " + describe(node) + ", wanted " + wanted});
+      {node.place, key_path, "found " + describe(node) + ", wanted " + wanted});
   return false;
 }
 
@@ -24,7 +24,7 @@ void refuse_unknown_keys(const yaml_node& node, const std::string& key_path,
       continue;
     problems.push_back({entry.key_place, key_path,
                         "unknown key " + shown(entry.key)
-                          + hint(entry.key, "known keys", known)});
+                            + hint(entry.key, "known keys", known)});
   }
 }
 
@@ -48,8 +48,8 @@ read_params(const yaml_node& node, const std::vector<param_spec>& specs,
 const param_spec* find_spec(const std::vector<param_spec>& specs,
                             const std::string& name) {
   const auto found
-    = std::find_if(specs.begin(), specs.end(),
-                   [&](const param_spec& spec) { return spec.name == name; });
+      = std::find_if(specs.begin(), specs.end(),
+                     [&](const param_spec& spec) { return spec.name == name; });
   return found == specs.end() ? nullptr : &*found;
 }
 

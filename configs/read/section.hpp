@@ -1,13 +1,13 @@
 // Mappings against the keys that they may have.
 #pragma once
 
-#include <map>
-#include <string>
-#include <vector>
-
 #include "configs/read/yaml_tree.hpp"
 #include "configs/schema/diagnostic.hpp"
 #include "configs/schema/param.hpp"
+
+#include <map>
+#include <string>
+#include <vector>
 
 namespace kvloom::configs {
 

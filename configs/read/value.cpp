@@ -1,10 +1,10 @@
 #include "configs/read/value.hpp"
 
-#include <utility>
-
 #include "configs/read/scalar.hpp"
 #include "configs/schema/describe.hpp"
 #include "configs/schema/quote.hpp"
+
+#include <utility>
 
 namespace kvloom::configs {
 
@@ -13,9 +13,12 @@ namespace {
 /// The list value of a declaration, filled element by element.
 param_value empty_list(param_type type) {
   switch (type) {
-    case param_type::integer_list: return std::vector<std::int64_t>{};
-    case param_type::real_list: return std::vector<double>{};
-    default: return std::vector<std::string>{};
+  case param_type::integer_list:
+    return std::vector<std::int64_t>{};
+  case param_type::real_list:
+    return std::vector<double>{};
+  default:
+    return std::vector<std::string>{};
   }
 }
 
@@ -34,8 +37,8 @@ std::optional<param_value> read_list(const param_spec& spec,
                                      diagnostics& problems) {
   if (node.kind != yaml_kind::sequence) {
     problems.push_back({node.place, key_path,
-                        "found " + describe(node) + ", wanted "
-                          + describe(spec) + ", written [a, b]"});
+                        "found " + describe(node) + ", wanted " + describe(spec)
+                            + ", written [a, b]"});
     return std::nullopt;
   }
   param_value list = empty_list(spec.type);
@@ -55,8 +58,7 @@ std::optional<param_value> read_list(const param_spec& spec,
 }
 
 tl::unexpected<text_problem> problem(std::size_t column, std::string message) {
-  return tl::unexpected<text_problem>(
-    text_problem{column, std::move(message)});
+  return tl::unexpected<text_problem>(text_problem{column, std::move(message)});
 }
 
 /// Reads the quoted text at `at` (which holds the quote); leaves `at` behind
@@ -78,14 +80,19 @@ tl::expected<std::string, text_problem> read_quoted(std::string_view text,
     const std::size_t escape = at;
     const char next = ++at < text.size() ? text[at] : '\0';
     switch (next) {
-      case '"':
-      case '\\': out += next; break;
-      case 'n': out += '\n'; break;
-      case 't': out += '\t'; break;
-      default:
-        return problem(escape,
-                       "unknown escape; inside quotes write \\\", \\\\, "
-                       "\\n or \\t");
+    case '"':
+    case '\\':
+      out += next;
+      break;
+    case 'n':
+      out += '\n';
+      break;
+    case 't':
+      out += '\t';
+      break;
+    default:
+      return problem(escape, "unknown escape; inside quotes write \\\", \\\\, "
+                             "\\n or \\t");
     }
   }
   return problem(start, "this quote is not closed");
@@ -96,7 +103,7 @@ void skip_blanks(std::string_view text, std::size_t& at) {
 }
 
 constexpr const char* list_rule
-  = "a list is written [a, \"b,c\"], elements with commas in quotes";
+    = "a list is written [a, \"b,c\"], elements with commas in quotes";
 
 /// One element of a list, up to its comma or bracket.
 tl::expected<param_value, text_problem>
@@ -119,20 +126,19 @@ read_element(const param_spec& spec, std::string_view text, std::size_t& at) {
            && (element.back() == ' ' || element.back() == '\t'))
       element.pop_back();
     if (element.empty())
-      return problem(start, std::string("an element is missing; ")
-                              + list_rule);
+      return problem(start, std::string("an element is missing; ") + list_rule);
   }
   auto value = read_scalar(spec, element, quoted);
   if (!value) return problem(start, value.error());
   return *value;
 }
 
-tl::expected<param_value, text_problem>
-read_list_text(const param_spec& spec, std::string_view text) {
+tl::expected<param_value, text_problem> read_list_text(const param_spec& spec,
+                                                       std::string_view text) {
   std::size_t at = 0;
   if (text.empty() || text.front() != '[')
     return problem(0, "found " + shown(text) + ", wanted " + describe(spec)
-                        + "; " + list_rule);
+                          + "; " + list_rule);
   param_value list = empty_list(spec.type);
   ++at;
   skip_blanks(text, at);
@@ -146,13 +152,13 @@ read_list_text(const param_spec& spec, std::string_view text) {
       return problem(at, std::string("the list lacks its `]`; ") + list_rule);
     if (text[at] != ',' && text[at] != ']')
       return problem(at, "found " + shown(text.substr(at, 1))
-                           + " where a comma or `]` belongs; " + list_rule);
+                             + " where a comma or `]` belongs; " + list_rule);
     open = text[at] == ',';
     ++at;
   }
   if (at != text.size())
-    return problem(at, "found " + shown(text.substr(at))
-                         + " behind the list; " + list_rule);
+    return problem(at, "found " + shown(text.substr(at)) + " behind the list; "
+                           + list_rule);
   return list;
 }
 
@@ -165,9 +171,12 @@ std::optional<param_value> read_value(const param_spec& spec,
   if (is_list(spec.type)) return read_list(spec, node, key_path, problems);
   if (node.kind != yaml_kind::scalar) {
     std::string message
-      = "found " + describe(node) + ", wanted " + describe(spec);
+        = "found " + describe(node) + ", wanted " + describe(spec);
     if (node.kind == yaml_kind::null)
-      message += "; give a value or remove the key";
+      message += spec.type == param_type::text
+                     ? "; give a value (null in quotes where that is the "
+                       "text), or remove the key"
+                     : "; give a value or remove the key";
     problems.push_back({node.place, key_path, message});
     return std::nullopt;
   }
@@ -179,8 +188,8 @@ std::optional<param_value> read_value(const param_spec& spec,
   return *value;
 }
 
-tl::expected<param_value, text_problem>
-read_value_text(const param_spec& spec, std::string_view text) {
+tl::expected<param_value, text_problem> read_value_text(const param_spec& spec,
+                                                        std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const std::size_t length = utf8_length(text.substr(i));
     if (length == 0) return problem(i, "not UTF-8; use UTF-8 text");
@@ -195,7 +204,7 @@ read_value_text(const param_spec& spec, std::string_view text) {
     if (!inner) return tl::unexpected<text_problem>(inner.error());
     if (at != text.size())
       return problem(at, "found " + shown(text.substr(at))
-                           + " behind the closing quote");
+                             + " behind the closing quote");
     value = *inner;
   }
   auto read = read_scalar(spec, value, quoted);

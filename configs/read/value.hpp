@@ -1,15 +1,15 @@
 // Values of declared parameters out of YAML nodes and command-line texts.
 #pragma once
 
-#include <optional>
-#include <string>
-#include <string_view>
-
-#include <tl/expected.hpp>
-
 #include "configs/read/yaml_tree.hpp"
 #include "configs/schema/diagnostic.hpp"
 #include "configs/schema/param.hpp"
+
+#include <tl/expected.hpp>
+
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace kvloom::configs {
 
@@ -32,7 +32,7 @@ struct text_problem {
 /// \t, nothing behind the closing quote). A list is [a, "b,c", d]: elements
 /// between commas, blanks around them dropped, quoted where they hold a
 /// comma, bracket or outer blank. Everything else is as in YAML.
-tl::expected<param_value, text_problem>
-read_value_text(const param_spec& spec, std::string_view text);
+tl::expected<param_value, text_problem> read_value_text(const param_spec& spec,
+                                                        std::string_view text);
 
 } // namespace kvloom::configs

@@ -1,5 +1,12 @@
 #include "configs/read/yaml_reader.hpp"
 
+#include "configs/schema/quote.hpp"
+
+#include <yaml-cpp/eventhandler.h>
+#include <yaml-cpp/exceptions.h>
+#include <yaml-cpp/mark.h>
+#include <yaml-cpp/parser.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <exception>
@@ -9,13 +16,6 @@
 #include <stdexcept>
 #include <system_error>
 #include <utility>
-
-#include <yaml-cpp/eventhandler.h>
-#include <yaml-cpp/exceptions.h>
-#include <yaml-cpp/mark.h>
-#include <yaml-cpp/parser.h>
-
-#include "configs/schema/quote.hpp"
 
 namespace kvloom::configs {
 
@@ -28,7 +28,7 @@ constexpr std::size_t most_levels = 64;
 /// Ends the parse from inside an event; caught in read_yaml().
 struct stop_parse : std::runtime_error {
   stop_parse(source_place where, const std::string& message)
-    : std::runtime_error(message), place(std::move(where)) {}
+      : std::runtime_error(message), place(std::move(where)) {}
   source_place place;
 };
 
@@ -37,7 +37,7 @@ struct stop_parse : std::runtime_error {
 class place_finder {
 public:
   place_finder(std::string_view text, std::string file)
-    : text_(text), file_(std::move(file)) {
+      : text_(text), file_(std::move(file)) {
     starts_.push_back(0);
     for (std::size_t i = 0; i < text.size(); ++i)
       if (text[i] == '\n') starts_.push_back(i + 1);
@@ -47,13 +47,12 @@ public:
     const auto n_lines = static_cast<int>(starts_.size());
     line = std::clamp(line, 0, n_lines - 1);
     const std::size_t start = starts_[static_cast<std::size_t>(line)];
-    const std::size_t end
-      = std::min(text_.size(), start + static_cast<std::size_t>(
-                                         std::max(column, 0)));
+    const std::size_t end = offset_of(line, column);
     const auto characters = std::count_if(
-      text_.begin() + static_cast<std::ptrdiff_t>(start),
-      text_.begin() + static_cast<std::ptrdiff_t>(end),
-      [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U; });
+        text_.begin() + static_cast<std::ptrdiff_t>(start),
+        text_.begin() + static_cast<std::ptrdiff_t>(end), [](char c) {
+          return (static_cast<unsigned char>(c) & 0xc0U) != 0x80U;
+        });
     return {file_, line + 1, static_cast<int>(characters) + 1};
   }
 
@@ -61,15 +60,33 @@ public:
     return at(mark.line, mark.column);
   }
 
+  /// True if a node written at the mark begins with a tag, behind its anchor
+  /// if it has one.
+  bool begins_with_tag(const YAML::Mark& mark) const {
+    std::size_t i = offset_of(mark.line, mark.column);
+    if (i < text_.size() && text_[i] == '&') {
+      i = std::min(text_.find_first_of(" \t\r\n", i), text_.size());
+      i = std::min(text_.find_first_not_of(" \t\r\n", i), text_.size());
+    }
+    return i < text_.size() && text_[i] == '!';
+  }
+
   source_place at_byte(std::size_t offset) const {
-    const auto next
-      = std::upper_bound(starts_.begin(), starts_.end(), offset);
+    const auto next = std::upper_bound(starts_.begin(), starts_.end(), offset);
     const auto line = next - starts_.begin() - 1;
     const auto column = offset - starts_[static_cast<std::size_t>(line)];
     return at(static_cast<int>(line), static_cast<int>(column));
   }
 
 private:
+  std::size_t offset_of(int line, int column) const {
+    const auto n_lines = static_cast<int>(starts_.size());
+    line = std::clamp(line, 0, n_lines - 1);
+    const std::size_t start = starts_[static_cast<std::size_t>(line)];
+    return std::min(text_.size(),
+                    start + static_cast<std::size_t>(std::max(column, 0)));
+  }
+
   std::string_view text_;
   std::string file_;
   std::vector<std::size_t> starts_;
@@ -79,7 +96,7 @@ private:
 class tree_builder : public YAML::EventHandler {
 public:
   tree_builder(const place_finder& places, diagnostics& problems)
-    : places_(places), problems_(problems) {}
+      : places_(places), problems_(problems) {}
 
   yaml_ptr root() const { return root_; }
 
@@ -143,22 +160,36 @@ private:
     std::map<std::string, source_place> keys;
   };
 
+  /// Where the parser stands: actors.retriever.params, edges[2].
+  std::string key_path() const {
+    std::string out;
+    for (const level& one : levels_) {
+      if (one.node.kind == yaml_kind::sequence)
+        out += '[' + std::to_string(one.node.items.size()) + ']';
+      else if (one.has_key)
+        out += (out.empty() ? "" : ".") + one.key;
+    }
+    return out;
+  }
+
+  /// The parser gives quoted scalars the tag `!` too; the text tells.
   void refuse_tag(const YAML::Mark& mark, const std::string& tag) {
-    if (tag.empty() || tag == "?" || tag == "!") return;
+    if (tag.empty() || tag == "?") return;
+    if (tag == "!" && !places_.begins_with_tag(mark)) return;
     problems_.push_back(
-      {places_.at(mark), {},
-       "the tag " + shown(tag)
-         + " is not used here: types come from the declared parameters; "
-           "remove it"});
+        {places_.at(mark), key_path(),
+         "the tag " + shown(tag)
+             + " is not used here: types come from the declared parameters; "
+               "remove it"});
   }
 
   void open(yaml_kind kind, const YAML::Mark& mark, const std::string& tag,
             YAML::anchor_t anchor) {
     refuse_tag(mark, tag);
     if (levels_.size() == most_levels)
-      throw stop_parse(places_.at(mark),
-                       "nested deeper than " + std::to_string(most_levels)
-                         + " levels; flatten the file");
+      throw stop_parse(places_.at(mark), "nested deeper than "
+                                             + std::to_string(most_levels)
+                                             + " levels; flatten the file");
     level next;
     next.node.kind = kind;
     next.node.place = places_.at(mark);
@@ -192,8 +223,8 @@ private:
     top.node.weight += node->weight;
     if (top.node.weight > most_nodes)
       throw stop_parse(place, "more than " + std::to_string(most_nodes)
-                                + " values, aliases unfolded; use fewer "
-                                  "aliases or a smaller file");
+                                  + " values, aliases unfolded; use fewer "
+                                    "aliases or a smaller file");
     if (top.node.kind == yaml_kind::sequence) {
       top.node.items.push_back(node);
       return;
@@ -211,30 +242,31 @@ private:
   }
 
   void take_key(level& top, const yaml_node& node, const source_place& place) {
+    const std::string path = key_path();
     top.has_key = true;
     top.key_usable = false;
     top.key_place = place;
+    top.key = node.text;
     if (node.kind != yaml_kind::scalar) {
-      problems_.push_back({place, {},
+      problems_.push_back({place, path,
                            "a key must be a text, found " + describe(node)
-                             + "; put it in quotes"});
+                               + "; put it in quotes"});
       return;
     }
     if (node.text == "<<" && !node.quoted) {
-      problems_.push_back({place, {},
+      problems_.push_back({place, path,
                            "merge keys (`<<`) are not supported; repeat the "
                            "keys, or name a whole value by an alias"});
       return;
     }
     const auto [first, fresh] = top.keys.emplace(node.text, place);
     if (!fresh) {
-      problems_.push_back({place, {},
+      problems_.push_back({place, path,
                            "duplicate key " + shown(node.text)
-                             + ", first given at " + to_string(first->second)
-                             + "; keep one of them"});
+                               + ", first given at " + to_string(first->second)
+                               + "; keep one of them"});
       return;
     }
-    top.key = node.text;
     top.key_usable = true;
   }
 
@@ -267,7 +299,8 @@ std::string parse_message(const std::string& what) {
 bool check_bytes(std::string_view text, const place_finder& places,
                  diagnostics& problems) {
   if (text.substr(0, 2) == "\xff\xfe" || text.substr(0, 2) == "\xfe\xff") {
-    problems.push_back({places.at(0, 0), {},
+    problems.push_back({places.at(0, 0),
+                        {},
                         "UTF-16 text (byte order mark found), wanted UTF-8; "
                         "save the file as UTF-8"});
     return false;
@@ -276,18 +309,20 @@ bool check_bytes(std::string_view text, const place_finder& places,
     const std::size_t length = utf8_length(text.substr(i));
     const auto byte = static_cast<unsigned char>(text[i]);
     if (length == 0) {
-      problems.push_back({places.at_byte(i), {},
+      problems.push_back({places.at_byte(i),
+                          {},
                           "not UTF-8: found the byte "
-                            + shown(text.substr(i, 1))
-                            + "; save the file as UTF-8"});
+                              + shown(text.substr(i, 1))
+                              + "; save the file as UTF-8"});
       return false;
     }
     const bool allowed = byte == '\t' || byte == '\n' || byte == '\r';
     if ((byte < 0x20 && !allowed) || byte == 0x7f) {
-      problems.push_back({places.at_byte(i), {},
+      problems.push_back({places.at_byte(i),
+                          {},
                           "control character " + shown(text.substr(i, 1))
-                            + " found; remove it, or write it as an escape "
-                              "in double quotes"});
+                              + " found; remove it, or write it as an escape "
+                                "in double quotes"});
       return false;
     }
     i += length;
@@ -307,9 +342,10 @@ void parse(std::string_view text, const place_finder& places,
   if (document.root && parser.HandleNextDocument(second)
       && second.has_document())
     document.problems.push_back(
-      {second.document_place(), {},
-       "a second document begins here, wanted one a file; remove the `---` "
-       "or split the file"});
+        {second.document_place(),
+         {},
+         "a second document begins here, wanted one a file; remove the `---` "
+         "or split the file"});
 }
 
 } // namespace
@@ -322,10 +358,14 @@ const yaml_entry* yaml_node::find(const std::string& key) const {
 
 std::string describe(const yaml_node& node) {
   switch (node.kind) {
-    case yaml_kind::null: return "nothing (null)";
-    case yaml_kind::sequence: return "a list";
-    case yaml_kind::mapping: return "a mapping";
-    case yaml_kind::scalar: break;
+  case yaml_kind::null:
+    return "nothing (null)";
+  case yaml_kind::sequence:
+    return "a list";
+  case yaml_kind::mapping:
+    return "a mapping";
+  case yaml_kind::scalar:
+    break;
   }
   return (node.quoted ? "the quoted text " : "") + shown(node.text);
 }
@@ -337,9 +377,10 @@ yaml_document read_yaml(std::string_view text, const std::string& file) {
   const place_finder places(text, file);
   if (text.size() > most_bytes) {
     document.problems.push_back(
-      {{file, 0, 0}, {},
-       "larger than " + std::to_string(most_bytes >> 20)
-         + " MiB, which no configuration is; is this the right file?"});
+        {whole(file),
+         {},
+         "larger than " + std::to_string(most_bytes >> 20)
+             + " MiB, which no configuration is; is this the right file?"});
     return document;
   }
   if (!check_bytes(text, places, document.problems)) return document;
@@ -351,15 +392,15 @@ yaml_document read_yaml(std::string_view text, const std::string& file) {
   } catch (const YAML::Exception& broken) {
     document.root = nullptr;
     document.problems.push_back(
-      {places.at(broken.mark), {}, parse_message(broken.msg)});
+        {places.at(broken.mark), {}, parse_message(broken.msg)});
   } catch (const std::exception& broken) {
     document.root = nullptr;
     document.problems.push_back(
-      {{file, 0, 0}, {}, parse_message(broken.what())});
+        {whole(file), {}, parse_message(broken.what())});
   }
   if (!document.root && document.problems.empty())
     document.problems.push_back(
-      {{file, 0, 0}, {}, "the file is empty, wanted a YAML mapping"});
+        {whole(file), {}, "the file is empty, wanted a YAML mapping"});
   return document;
 }
 
@@ -367,7 +408,7 @@ yaml_document read_yaml_file(const std::filesystem::path& path) {
   yaml_document document;
   const std::string file = path.string();
   const auto refuse = [&](const std::string& message) {
-    document.problems.push_back({{file, 0, 0}, {}, message});
+    document.problems.push_back({whole(file), {}, message});
     return document;
   };
   std::error_code code;
@@ -376,6 +417,9 @@ yaml_document read_yaml_file(const std::filesystem::path& path) {
     return refuse("no such file; check the name and the folder");
   if (std::filesystem::is_directory(status))
     return refuse("is a folder, wanted a YAML file");
+  // A pipe without a writer would hang, a device never end.
+  if (!std::filesystem::is_regular_file(status))
+    return refuse("is no regular file; save the YAML in a file");
   std::ifstream stream(path, std::ios::binary);
   if (!stream) return refuse("can't be opened; check its permissions");
   std::string text(most_bytes + 4, '\0');

@@ -7,12 +7,12 @@
 // Anchors and aliases work. A UTF-8 byte order mark is skipped.
 #pragma once
 
+#include "configs/read/yaml_tree.hpp"
+#include "configs/schema/diagnostic.hpp"
+
 #include <filesystem>
 #include <string>
 #include <string_view>
-
-#include "configs/read/yaml_tree.hpp"
-#include "configs/schema/diagnostic.hpp"
 
 namespace kvloom::configs {
 

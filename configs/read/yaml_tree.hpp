@@ -2,12 +2,12 @@
 // sees of YAML.
 #pragma once
 
+#include "configs/schema/diagnostic.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "configs/schema/diagnostic.hpp"
 
 namespace kvloom::configs {
 
@@ -28,7 +28,7 @@ enum class yaml_kind : std::uint8_t { null, scalar, sequence, mapping };
 struct yaml_node {
   yaml_kind kind = yaml_kind::null;
   source_place place;
-  std::string text;    ///< of a scalar; of a null as it was written
+  std::string text;    ///< of a scalar
   bool quoted = false; ///< scalar in quotes or a block: text, nothing else
   std::vector<yaml_ptr> items;     ///< of a sequence
   std::vector<yaml_entry> entries; ///< of a mapping, keys distinct

@@ -9,17 +9,28 @@ namespace {
 
 const char* noun(param_type type) {
   switch (type) {
-    case param_type::boolean: return "true or false";
-    case param_type::integer: return "an integer";
-    case param_type::real: return "a number";
-    case param_type::text: return "a text";
-    case param_type::choice: return "one of ";
-    case param_type::bytes: return "a size in bytes such as 512MiB or 4096";
-    case param_type::duration: return "a duration with unit such as 20ms";
-    case param_type::path: return "a path";
-    case param_type::text_list: return "a list of texts";
-    case param_type::integer_list: return "a list of integers";
-    case param_type::real_list: return "a list of numbers";
+  case param_type::boolean:
+    return "true or false";
+  case param_type::integer:
+    return "an integer";
+  case param_type::real:
+    return "a number";
+  case param_type::text:
+    return "a text";
+  case param_type::choice:
+    return "one of ";
+  case param_type::bytes:
+    return "a size in bytes such as 512MiB or 4096";
+  case param_type::duration:
+    return "a duration with unit such as 20ms";
+  case param_type::path:
+    return "a path";
+  case param_type::text_list:
+    return "a list of texts";
+  case param_type::integer_list:
+    return "a list of integers";
+  case param_type::real_list:
+    return "a list of numbers";
   }
   return "a value";
 }
@@ -47,10 +58,14 @@ bool is_list(param_type type) {
 
 param_type element_type(param_type type) {
   switch (type) {
-    case param_type::text_list: return param_type::text;
-    case param_type::integer_list: return param_type::integer;
-    case param_type::real_list: return param_type::real;
-    default: return type;
+  case param_type::text_list:
+    return param_type::text;
+  case param_type::integer_list:
+    return param_type::integer;
+  case param_type::real_list:
+    return param_type::real;
+  default:
+    return type;
   }
 }
 
@@ -61,7 +76,7 @@ std::string describe(const param_spec& spec) {
       out += (i == 0 ? "" : ", ") + spec.choices[i];
   out += range_text(spec);
   const bool own_unit
-    = spec.type == param_type::bytes || spec.type == param_type::duration;
+      = spec.type == param_type::bytes || spec.type == param_type::duration;
   if (!spec.unit.empty() && !own_unit) out += " (" + spec.unit + ")";
   return out;
 }

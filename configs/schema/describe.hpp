@@ -1,9 +1,9 @@
 // What a parameter accepts, in words.
 #pragma once
 
-#include <string>
-
 #include "configs/schema/param.hpp"
+
+#include <string>
 
 namespace kvloom::configs {
 

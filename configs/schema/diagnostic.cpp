@@ -1,6 +1,20 @@
 #include "configs/schema/diagnostic.hpp"
 
+#include <utility>
+
 namespace kvloom::configs {
+
+namespace {
+
+constexpr std::size_t most_lines = 200;
+
+} // namespace
+
+source_place whole(std::string file) {
+  source_place place;
+  place.file = std::move(file);
+  return place;
+}
 
 std::string to_string(const source_place& place) {
   std::string out = place.file;
@@ -22,10 +36,12 @@ std::string to_string(const diagnostic& what) {
 
 error to_error(const diagnostics& all) {
   std::string text;
-  for (const diagnostic& one : all) {
-    if (!text.empty()) text += '\n';
-    text += to_string(one);
+  for (std::size_t i = 0; i < all.size() && i < most_lines; ++i) {
+    if (i > 0) text += '\n';
+    text += to_string(all[i]);
   }
+  if (all.size() > most_lines)
+    text += "\n... and " + std::to_string(all.size() - most_lines) + " more";
   return error{errc::bad_input, text, {}};
 }
 

@@ -1,10 +1,10 @@
 // What is wrong with a file, where, and what to do; many at once.
 #pragma once
 
+#include "core/base/result.hpp"
+
 #include <string>
 #include <vector>
-
-#include "core/base/result.hpp"
 
 namespace kvloom::configs {
 
@@ -15,6 +15,9 @@ struct source_place {
 };
 
 std::string to_string(const source_place& place); ///< file:line:column
+
+/// A file, option or variable as a whole.
+source_place whole(std::string file);
 
 struct diagnostic {
   source_place place;
@@ -27,7 +30,8 @@ std::string to_string(const diagnostic& what);
 
 using diagnostics = std::vector<diagnostic>;
 
-/// All of them as one error of kind bad_input, a line each.
+/// All of them (of a flood, the first 200) as one error of kind bad_input, a
+/// line each.
 error to_error(const diagnostics& all);
 
 } // namespace kvloom::configs

@@ -1,9 +1,9 @@
 #include "configs/schema/nearest.hpp"
 
+#include "configs/schema/quote.hpp"
+
 #include <algorithm>
 #include <cctype>
-
-#include "configs/schema/quote.hpp"
 
 namespace kvloom::configs {
 
@@ -27,8 +27,8 @@ std::size_t edit_distance(std::string_view one, std::string_view other) {
     row[0] = i;
     for (std::size_t j = 1; j < width; ++j) {
       const bool same = lower(one[i - 1]) == lower(other[j - 1]);
-      row[j] = std::min({above[j] + 1, row[j - 1] + 1,
-                         above[j - 1] + (same ? 0U : 1U)});
+      row[j] = std::min(
+          {above[j] + 1, row[j - 1] + 1, above[j - 1] + (same ? 0U : 1U)});
       const bool swapped = i > 1 && j > 1
                            && lower(one[i - 1]) == lower(other[j - 2])
                            && lower(one[i - 2]) == lower(other[j - 1]);
@@ -41,8 +41,7 @@ std::size_t edit_distance(std::string_view one, std::string_view other) {
 std::string nearest(std::string_view name,
                     const std::vector<std::string>& known) {
   if (name.size() > longest_name) return {};
-  const std::size_t allowed
-    = std::clamp<std::size_t>(name.size() / 3, 1, 3);
+  const std::size_t allowed = std::clamp<std::size_t>(name.size() / 3, 1, 3);
   std::size_t best = allowed + 1;
   std::string found;
   for (const std::string& candidate : known) {

@@ -24,17 +24,28 @@ const T& typed(const std::map<std::string, resolved_value>& values,
 
 const char* to_string(param_type type) {
   switch (type) {
-    case param_type::boolean: return "boolean";
-    case param_type::integer: return "integer";
-    case param_type::real: return "real";
-    case param_type::text: return "text";
-    case param_type::choice: return "choice";
-    case param_type::bytes: return "bytes";
-    case param_type::duration: return "duration";
-    case param_type::path: return "path";
-    case param_type::text_list: return "list of texts";
-    case param_type::integer_list: return "list of integers";
-    case param_type::real_list: return "list of reals";
+  case param_type::boolean:
+    return "boolean";
+  case param_type::integer:
+    return "integer";
+  case param_type::real:
+    return "real";
+  case param_type::text:
+    return "text";
+  case param_type::choice:
+    return "choice";
+  case param_type::bytes:
+    return "bytes";
+  case param_type::duration:
+    return "duration";
+  case param_type::path:
+    return "path";
+  case param_type::text_list:
+    return "list of texts";
+  case param_type::integer_list:
+    return "list of integers";
+  case param_type::real_list:
+    return "list of reals";
   }
   return "?";
 }

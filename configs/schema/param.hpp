@@ -31,9 +31,9 @@ const char* to_string(param_type type);
 
 /// bytes, duration and integer are int64; text, choice and path are string.
 using param_value
-  = std::variant<bool, std::int64_t, double, std::string,
-                 std::vector<std::string>, std::vector<std::int64_t>,
-                 std::vector<double>>;
+    = std::variant<bool, std::int64_t, double, std::string,
+                   std::vector<std::string>, std::vector<std::int64_t>,
+                   std::vector<double>>;
 
 /// A value as it is written in YAML and in messages.
 std::string to_text(param_type type, const param_value& value);
@@ -48,7 +48,7 @@ struct param_spec {
   std::optional<double> least;         ///< smallest value allowed
   std::optional<double> most;          ///< largest value allowed
   std::vector<std::string> choices;    ///< for choice
-  bool optional = false; ///< may be absent without a default
+  bool optional = false;               ///< may be absent without a default
 };
 
 /// Which layer of the precedence set a value; later ones win.
@@ -68,6 +68,7 @@ struct value_origin {
 struct resolved_value {
   param_value value;
   value_origin origin;
+  param_type type = param_type::text; ///< of the declaration
 };
 
 /// Resolved parameters of one owner (an actor, the model, the prompt): every

@@ -1,12 +1,12 @@
 // to_text(): values as they are written in YAML; reading it back gives the
 // same value.
-#include <array>
-#include <charconv>
-#include <utility>
-
 #include "configs/schema/describe.hpp"
 #include "configs/schema/param.hpp"
 #include "configs/schema/quote.hpp"
+
+#include <array>
+#include <charconv>
+#include <utility>
 
 namespace kvloom::configs {
 
@@ -14,17 +14,21 @@ namespace {
 
 using unit = std::pair<const char*, std::int64_t>;
 
-constexpr std::array<unit, 4> byte_units = {
-  {{"TiB", 1LL << 40}, {"GiB", 1LL << 30}, {"MiB", 1LL << 20},
-   {"KiB", 1LL << 10}}};
-constexpr std::array<unit, 6> time_units
-  = {{{"h", 3600000000000}, {"min", 60000000000}, {"s", 1000000000},
-      {"ms", 1000000}, {"us", 1000}, {"ns", 1}}};
+constexpr std::array<unit, 4> byte_units = {{{"TiB", 1LL << 40},
+                                             {"GiB", 1LL << 30},
+                                             {"MiB", 1LL << 20},
+                                             {"KiB", 1LL << 10}}};
+constexpr std::array<unit, 6> time_units = {{{"h", 3600000000000},
+                                             {"min", 60000000000},
+                                             {"s", 1000000000},
+                                             {"ms", 1000000},
+                                             {"us", 1000},
+                                             {"ns", 1}}};
 
 std::string real_text(double value) {
   std::array<char, 64> buffer{};
   const auto end
-    = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+      = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   return {buffer.data(), end};
 }
 
@@ -40,9 +44,7 @@ std::string unit_text(std::int64_t value, const std::array<unit, N>& units) {
 struct text_of {
   param_type type;
 
-  std::string operator()(bool value) const {
-    return value ? "true" : "false";
-  }
+  std::string operator()(bool value) const { return value ? "true" : "false"; }
   std::string operator()(std::int64_t value) const {
     if (type == param_type::bytes) return unit_text(value, byte_units);
     if (type == param_type::duration) return unit_text(value, time_units);
