@@ -2,22 +2,23 @@
 // checked; nothing is loaded or spawned before this succeeded.
 #pragma once
 
+#include "configs/schema/diagnostic.hpp"
+#include "graphs/model/graph.hpp"
+#include "graphs/model/kind.hpp"
+
+#include <tl/expected.hpp>
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
 
-#include <tl/expected.hpp>
-
-#include "configs/schema/diagnostic.hpp"
-#include "graphs/model/graph.hpp"
-#include "graphs/model/kind.hpp"
-
 namespace kvloom::graphs {
 
 /// Everything `kvloom run` needs to know.
 struct run_plan {
+  std::string name; ///< of the experiment; without one, of the graph
   graph wiring;
   std::filesystem::path graph_file;
   std::filesystem::path experiment_file; ///< empty: a graph was run directly
@@ -30,8 +31,8 @@ struct run_plan {
 };
 
 struct run_request {
-  std::filesystem::path file; ///< graph or experiment, told by `schema`
-  std::vector<std::string> set;  ///< "node.param=value", as typed
+  std::filesystem::path file;   ///< graph or experiment, told by `schema`
+  std::vector<std::string> set; ///< "node.param=value", as typed
   std::map<std::string, std::string> environment; ///< KVLOOM_* variables
 };
 
@@ -39,9 +40,15 @@ struct run_request {
 tl::expected<run_plan, configs::diagnostics>
 load_run(const run_request& request, const kind_catalogue& kinds);
 
-/// Parameters of the `model` and `prompt` sections, for help and docs.
+/// Parameters of the `model` and `prompt` sections and of the run itself
+/// (seed, repeat, warmup), for help and docs.
 const std::vector<configs::param_spec>& model_params();
 const std::vector<configs::param_spec>& prompt_params();
+const std::vector<configs::param_spec>& run_params();
+
+/// Parameters of an edge (credit) and of a node's `place`.
+const std::vector<configs::param_spec>& edge_params();
+const std::vector<configs::param_spec>& place_params();
 
 /// Pictures of a graph.
 std::string draw_text(const graph& wiring);

@@ -1,12 +1,12 @@
 // A checked graph: nodes with resolved parameters, and edges.
 #pragma once
 
+#include "configs/schema/diagnostic.hpp"
+#include "configs/schema/param.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
-
-#include "configs/schema/diagnostic.hpp"
-#include "configs/schema/param.hpp"
 
 namespace kvloom::graphs {
 
@@ -14,9 +14,9 @@ namespace kvloom::graphs {
 /// anything else is refused by the check.
 struct placement {
   std::string device = "cpu";
-  std::string node;          ///< host name; empty: here
+  std::string node; ///< host name; empty: here
   std::int64_t replicas = 1;
-  std::int64_t threads = 0;  ///< 0: as the model says
+  std::int64_t threads = 0; ///< 0: as the model says
 };
 
 struct graph_node {
@@ -31,11 +31,13 @@ struct graph_edge {
   std::string from_node, from_port;
   std::string to_node, to_port;
   std::int64_t credit = 4; ///< messages in flight, at most; >= 1
+  configs::value_origin credit_origin;
   configs::source_place where;
 };
 
 struct graph {
   std::string name;
+  std::string description;       ///< for people; may be empty
   std::vector<graph_node> nodes; ///< in the file's order
   std::vector<graph_edge> edges;
   /// Sections of the file beside `actors` and `edges`.

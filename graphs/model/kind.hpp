@@ -1,11 +1,11 @@
 // Kinds of actors: what may be wired to what, and with which parameters.
 #pragma once
 
+#include "configs/schema/param.hpp"
+
 #include <map>
 #include <string>
 #include <vector>
-
-#include "configs/schema/param.hpp"
 
 namespace kvloom::graphs {
 

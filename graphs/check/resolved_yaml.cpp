@@ -1,0 +1,104 @@
+#include "graphs/check/resolved_yaml.hpp"
+
+#include "configs/read/section.hpp"
+#include "configs/schema/quote.hpp"
+#include "graphs/check/graph_file.hpp"
+
+namespace kvloom::graphs {
+
+namespace {
+
+using configs::origin_layer;
+using configs::yaml_scalar;
+
+std::string origin_text(const configs::value_origin& origin) {
+  std::string place;
+  if (!origin.place.empty()) {
+    // Between backticks in messages; here without, on one line all the same.
+    for (const char c : origin.place)
+      place += static_cast<unsigned char>(c) < 0x20 || c == 0x7f ? '?' : c;
+    place = " " + place;
+  }
+  switch (origin.layer) {
+  case origin_layer::registered_default:
+    return "  # default";
+  case origin_layer::graph:
+    return "  # graph" + place;
+  case origin_layer::experiment:
+    return "  # experiment" + place;
+  case origin_layer::environment:
+    return "  # environment" + place;
+  case origin_layer::command_line:
+    return "  # command line" + place;
+  }
+  return {};
+}
+
+/// One line a value, in the order of the declarations.
+std::string params_text(const configs::resolved_params& params,
+                        const std::vector<configs::param_spec>& specs,
+                        const std::string& indent) {
+  std::string out;
+  for (const configs::param_spec& spec : specs) {
+    const auto found = params.all().find(spec.name);
+    if (found == params.all().end()) continue;
+    out += indent + yaml_scalar(spec.name) + ": "
+           + to_text(spec.type, found->second.value)
+           + origin_text(found->second.origin) + '\n';
+  }
+  return out;
+}
+
+std::string section_text(const std::string& name,
+                         const configs::resolved_params& params,
+                         const std::vector<configs::param_spec>& specs,
+                         const std::string& indent) {
+  const std::string inside = params_text(params, specs, indent + "  ");
+  if (inside.empty()) return {};
+  return indent + name + ":\n" + inside;
+}
+
+std::string node_text(const graph_node& node, const kind_catalogue& kinds) {
+  const std::string indent = "      ";
+  std::string out = "    " + yaml_scalar(node.name) + ":\n" + indent
+                    + "type: " + yaml_scalar(node.kind) + '\n' + indent
+                    + "place: {device: " + yaml_scalar(node.place.device)
+                    + ", node: " + yaml_scalar(node.place.node) + ", replicas: "
+                    + std::to_string(node.place.replicas) + ", threads: "
+                    + std::to_string(node.place.threads) + "}\n";
+  const actor_kind* kind = kinds.find(node.kind);
+  if (kind != nullptr)
+    out += section_text("params", node.params, kind->params, indent);
+  return out;
+}
+
+} // namespace
+
+std::string write_resolved(const run_plan& plan,
+                           const configs::resolved_params& run,
+                           const kind_catalogue& kinds) {
+  const graph& wiring = plan.wiring;
+  std::string out
+      = "# The resolved configuration: every value, and where it comes from.\n";
+  out += std::string("schema: ") + experiment_schema + '\n';
+  out += "name: " + yaml_scalar(plan.name) + '\n';
+  out += params_text(run, run_params(), {});
+  out += "graph:\n";
+  out += std::string("  schema: ") + graph_schema + '\n';
+  out += "  name: " + yaml_scalar(wiring.name) + '\n';
+  if (!wiring.description.empty())
+    out += "  description: " + yaml_scalar(wiring.description) + '\n';
+  out += section_text("model", wiring.model, model_params(), "  ");
+  out += section_text("prompt", wiring.prompt, prompt_params(), "  ");
+  out += "  actors:\n";
+  for (const graph_node& node : wiring.nodes) out += node_text(node, kinds);
+  out += wiring.edges.empty() ? "  edges: []\n" : "  edges:\n";
+  for (const graph_edge& edge : wiring.edges)
+    out += "    - {from: " + yaml_scalar(edge.from_node + '.' + edge.from_port)
+           + ", to: " + yaml_scalar(edge.to_node + '.' + edge.to_port)
+           + ", credit: " + std::to_string(edge.credit) + "}"
+           + origin_text(edge.credit_origin) + '\n';
+  return out;
+}
+
+} // namespace kvloom::graphs
