@@ -1,14 +1,14 @@
 // Prompts built from segments whose ids are concatenated, never re-tokenised.
 #pragma once
 
+#include "core/base/result.hpp"
+#include "core/record/question.hpp"
+#include "engine/tokenizer/tokenizer.hpp"
+
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
-
-#include "core/base/result.hpp"
-#include "core/record/question.hpp"
-#include "engine/tokenizer/tokenizer.hpp"
 
 namespace kvloom::engine {
 
@@ -40,8 +40,8 @@ struct prompt_segment {
 /// where the model has one, no other segment contains it.
 struct prompt {
   std::vector<prompt_segment> segments;
-  std::size_t size() const;            ///< tokens of all segments
-  std::vector<token_id> ids() const;   ///< concatenated
+  std::size_t size() const;          ///< tokens of all segments
+  std::vector<token_id> ids() const; ///< concatenated
 };
 
 /// Builds the prompt of one question over the chosen passages. Ids given in

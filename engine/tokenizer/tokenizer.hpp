@@ -1,6 +1,9 @@
 // Text to token ids and back, equal to the reference tokenizer of the model.
 #pragma once
 
+#include "core/base/result.hpp"
+#include "core/record/question.hpp"
+
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -9,10 +12,14 @@
 #include <string_view>
 #include <vector>
 
-#include "core/base/result.hpp"
-#include "core/record/question.hpp"
-
 namespace kvloom::engine {
+
+/// Where the decoding of a list of ids stands; starts as it is here.
+struct decode_state {
+  bool any = false;            ///< an id gave a piece before
+  bool stripped = false;       ///< nothing more is cut from the text's start
+  std::size_t strip_count = 0; ///< characters cut so far
+};
 
 /// A loaded tokenizer. Immutable; encode and decode may be called from any
 /// thread at the same time.
@@ -23,8 +30,13 @@ public:
   /// Ids of plain text. Never adds special tokens and never produces control
   /// tokens: their spelling in the text is tokenised like any other text.
   /// Errors: bad_input when the text is not valid UTF-8.
+  virtual result<std::vector<token_id>> encode(std::string_view text) const = 0;
+
+  /// Ids of plain text that others come before: as encode(), without what the
+  /// file wants at the start of a whole text only (Metaspace with
+  /// "prepend_scheme": "first").
   virtual result<std::vector<token_id>>
-  encode(std::string_view text) const = 0;
+  encode_inside(std::string_view text) const = 0;
 
   /// Ids of a text of a template, in which the spelling of a control token
   /// stands for the token (as Hugging Face does with special tokens).
@@ -36,6 +48,11 @@ public:
   /// space that the format says is not part of the text, and replacing
   /// invalid UTF-8 gives decode().
   virtual std::string decode(std::span<const token_id> ids) const = 0;
+
+  /// Appends the bytes that the next id adds to a decoded text, before
+  /// invalid UTF-8 is replaced. Unknown ids add nothing.
+  virtual void decode_next(token_id id, decode_state& state,
+                           std::string& bytes) const = 0;
 
   /// The id of a token with exactly this spelling (`<|im_start|>`).
   virtual std::optional<token_id> find(std::string_view piece) const = 0;
