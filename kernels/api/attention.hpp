@@ -7,9 +7,9 @@
 // h / group.
 #pragma once
 
-#include <cstdint>
-
 #include "core/tensor/dtype.hpp"
+
+#include <cstdint>
 
 namespace kvloom::kernels {
 
@@ -33,21 +33,32 @@ struct kv_segment_view {
 /// to a row at position m if p <= m and (window == 0 or p > m - window).
 struct attention_params {
   std::int64_t n_rows = 0, n_q_heads = 0, n_kv_heads = 0, head_dim = 0;
-  const float* q = nullptr; ///< [n_rows, n_q_heads, head_dim], rotated
+  const float* q = nullptr;      ///< [n_rows, n_q_heads, head_dim], rotated
   std::int64_t q_row_stride = 0; ///< floats from row to row
   const std::int64_t* row_positions = nullptr; ///< [n_rows], absolute
   kv_segment_view segment;
-  float scale = 1; ///< on the scores, 1/sqrt(head_dim) as a rule
+  float scale = 1;         ///< on the scores, 1/sqrt(head_dim) as a rule
   std::int64_t window = 0; ///< tokens, 0: none
-  float* o = nullptr;   ///< [n_rows, n_q_heads, head_dim], dense
-  float* lse = nullptr; ///< [n_rows, n_q_heads], natural logarithm
+  float* o = nullptr;      ///< [n_rows, n_q_heads, head_dim], dense
+  float* lse = nullptr;    ///< [n_rows, n_q_heads], natural logarithm
 };
 
 /// o = sum_j e^(s_j - lse) v_j and lse = log sum_j e^(s_j) over the visible
 /// keys; with none, o = 0 and lse = -infinity. Accumulates in f32. Runs on
 /// the caller's TBB arena, in tiles that do not depend on the number of
-/// threads: the same input gives the same bits. Supports head_dim 16..256 in
-/// multiples of 16.
+/// threads: the same input gives the same bits. Up to 8 rows at a time, a row
+/// has the same bits as alone (a verified draft equals plain decoding).
+///
+/// bf16 segments, more than 8 rows, head_dim in multiples of 32, on a processor
+/// with AMX: q and the weights e^(s_j - lse) are rounded to bf16; sums and lse
+/// stay f32. Everything else is f32 throughout.
+///
+/// Stale keys may hold anything. A NaN or infinity in q shows in its row alone;
+/// one in a key or value shows in the rows that see it and may show in others
+/// of the call.
+///
+/// Supports head_dim 16..256 in multiples of 16 and fewer than 2^31 keys;
+/// throws std::logic_error for another shape, a fault of the caller.
 void attend(const attention_params& params);
 
 /// Merges partial (o_b, lse_b) into (o_a, lse_a), in place:

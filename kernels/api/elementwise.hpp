@@ -1,10 +1,10 @@
 // Row-wise arithmetic: norms, rotation, activation, conversions.
 #pragma once
 
+#include "core/tensor/dtype.hpp"
+
 #include <cstdint>
 #include <span>
-
-#include "core/tensor/dtype.hpp"
 
 namespace kvloom::kernels {
 
@@ -16,8 +16,7 @@ void rms_norm(std::int64_t n_rows, std::int64_t width, const float* x,
 
 /// residual += delta, then y = rms_norm(residual). [n_rows, width], dense.
 void add_rms_norm(std::int64_t n_rows, std::int64_t width, float* residual,
-                  const float* delta, const float* weight, float eps,
-                  float* y);
+                  const float* delta, const float* weight, float eps, float* y);
 
 /// a = silu(gate) * up; gate and up [n_rows, width] with a common row stride.
 void swiglu(std::int64_t n_rows, std::int64_t width, const float* gate,
