@@ -144,6 +144,7 @@ constexpr auto refused_keys = std::to_array<std::string_view>({
     "moe_intermediate_size",
     "clip_qkv",
     "use_qk_norm",
+    "use_mrope",
     "qk_layernorm",
     "alibi",
     "parallel_attn",
@@ -322,6 +323,8 @@ void read_window(hf_fields& fields, model_config& config,
       return;
     }
     config.window.assign(n_layers, window);
+    if (!fields.has("sliding_window"))
+      notes.push_back("no sliding_window; full attention");
     return;
   case model_family::qwen2:
   case model_family::qwen3:
@@ -394,15 +397,15 @@ read_eos(const json& text, const std::string& place) {
   const json list = found->is_array() ? *found : json::array({*found});
   ids.emplace();
   for (const json& id : list) {
-    if (!id.is_number_unsigned()
-        || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(largest_size))
+    if (!id.is_number_integer() || id.get<std::int64_t>() < 0
+        || id.get<std::int64_t>() >= largest_size)
       return fail(errc::bad_input,
                   "the key \"eos_token_id\" holds "
                       + in_quotes(id.dump(-1, ' ', false,
                                           json::error_handler_t::replace))
                       + "; token ids were wanted",
                   place);
-    ids->push_back(static_cast<token_id>(id.get<std::uint64_t>()));
+    ids->push_back(static_cast<token_id>(id.get<std::int64_t>()));
   }
   return ids;
 }

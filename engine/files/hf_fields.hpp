@@ -27,6 +27,9 @@ public:
     return found == object_.end() || found->is_null() ? nullptr : &*found;
   }
 
+  /// Whether the key is there, null or not.
+  bool has(std::string_view key) const { return object_.contains(key); }
+
   std::optional<double> number(std::string_view key) {
     const json* value = find(key);
     if (value == nullptr) return std::nullopt;

@@ -35,6 +35,7 @@ std::string gguf_name(const std::string& name) {
   if (name == "model.embed_tokens.weight") return "token_embd.weight";
   if (name == "model.norm.weight") return "output_norm.weight";
   if (name == "lm_head.weight") return "output.weight";
+  if (!name.starts_with("model.")) return name;
   static constexpr std::pair<std::string_view, std::string_view> parts[] = {
       {"input_layernorm", "attn_norm"},
       {"self_attn.q_proj", "attn_q"},

@@ -34,7 +34,7 @@ struct tiny_options {
 tiny_options wide_options(engine::model_family family, dtype matrices);
 
 struct tiny_tensor {
-  std::string name; ///< as in a Hugging Face folder
+  std::string name; ///< as in a Hugging Face folder; others stay as they are
   dtype type = dtype::f32;
   std::vector<std::int64_t> shape;
   std::string bytes;
