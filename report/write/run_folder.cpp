@@ -1,0 +1,169 @@
+#include "report/write/run_folder.hpp"
+
+#include <cctype>
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <random>
+#include <string_view>
+#include <system_error>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace kvloom::report {
+
+namespace {
+
+error system_error_at(const std::filesystem::path& place,
+                      std::string_view what, int number) {
+  return {errc::environment,
+          fmt::format("{}: {}; name another folder with --out, or make room "
+                      "and permissions",
+                      what, std::strerror(number)),
+          place.string()};
+}
+
+/// Writes all of `content`; the number of an error, 0 for none.
+int write_all(int file, std::string_view content) {
+  while (!content.empty()) {
+    const auto n = ::write(file, content.data(), content.size());
+    if (n < 0) {
+      if (errno == EINTR) continue;
+      return errno;
+    }
+    content.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return 0;
+}
+
+/// Makes a rename or a new name durable. Best effort: some file systems can't
+/// sync a folder.
+void sync_folder(const std::filesystem::path& folder) {
+  const int file = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0) return;
+  ::fsync(file);
+  ::close(file);
+}
+
+} // namespace
+
+struct run_folder::state {
+  std::filesystem::path path;
+  int results = -1;       ///< results.jsonl, for appending
+  off_t whole_bytes = 0;  ///< of its whole lines
+
+  state() = default;
+  state(const state&) = delete;
+  state& operator=(const state&) = delete;
+  ~state() {
+    if (results >= 0) ::close(results);
+  }
+};
+
+run_folder::run_folder(std::unique_ptr<state> own) : state_(std::move(own)) {}
+run_folder::~run_folder() = default;
+run_folder::run_folder(run_folder&&) noexcept = default;
+run_folder& run_folder::operator=(run_folder&&) noexcept = default;
+
+const std::filesystem::path& run_folder::path() const { return state_->path; }
+
+result<run_folder> run_folder::create(const std::filesystem::path& path) {
+  const auto parent = path.has_parent_path() ? path.parent_path()
+                                             : std::filesystem::path(".");
+  std::error_code problem;
+  std::filesystem::create_directories(parent, problem);
+  if (problem) {
+    return tl::unexpected<error>(system_error_at(
+      path, "the folder above it cannot be created", problem.value()));
+  }
+  if (::mkdir(path.c_str(), 0777) != 0) {
+    const int number = errno;
+    if (number == EEXIST) {
+      return fail(errc::bad_input,
+                  "exists already and is left as it is; name a new folder "
+                  "with --out or remove this one",
+                  path.string());
+    }
+    return tl::unexpected<error>(
+      system_error_at(path, "cannot be created", number));
+  }
+  auto own = std::make_unique<state>();
+  own->path = path;
+  const auto file = path / "results.jsonl";
+  own->results = ::open(file.c_str(),
+                        O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
+                        0666);
+  if (own->results < 0) {
+    const int number = errno;
+    ::rmdir(path.c_str());
+    return tl::unexpected<error>(
+      system_error_at(file, "cannot be created", number));
+  }
+  return run_folder(std::move(own));
+}
+
+result<void> run_folder::write_file(const std::string& name,
+                                    std::string_view content) {
+  const auto target = state_->path / name;
+  auto temporary = target;
+  temporary += ".tmp";
+  const int file = ::open(temporary.c_str(),
+                          O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (file < 0) {
+    return tl::unexpected<error>(
+      system_error_at(target, "cannot be written", errno));
+  }
+  int number = write_all(file, content);
+  if (number == 0 && ::fsync(file) != 0) number = errno;
+  if (::close(file) != 0 && number == 0) number = errno;
+  if (number == 0 && ::rename(temporary.c_str(), target.c_str()) != 0) {
+    number = errno;
+  }
+  if (number != 0) {
+    ::unlink(temporary.c_str());
+    return tl::unexpected<error>(
+      system_error_at(target, "cannot be written", number));
+  }
+  sync_folder(state_->path);
+  return {};
+}
+
+result<void> run_folder::append_result(const request_result& result) {
+  const auto line = to_json_line(result) + "\n";
+  const int number = write_all(state_->results, line);
+  if (number != 0) {
+    // Half a line is worse than none.
+    const int cut = ::ftruncate(state_->results, state_->whole_bytes);
+    return tl::unexpected<error>(system_error_at(
+      state_->path / "results.jsonl",
+      cut == 0 ? "a line cannot be written"
+               : "a line cannot be written, and its beginning is left",
+      number));
+  }
+  state_->whole_bytes += static_cast<off_t>(line.size());
+  return {};
+}
+
+std::filesystem::path default_run_path(const std::string& name) {
+  const auto now = std::time(nullptr);
+  struct tm utc = {};
+  gmtime_r(&now, &utc);
+  char time_text[32];
+  std::strftime(time_text, sizeof time_text, "%Y%m%dT%H%M%SZ", &utc);
+  std::string plain;
+  for (const char letter : name) {
+    const bool keep = std::isalnum(static_cast<unsigned char>(letter)) != 0
+                      || letter == '-' || letter == '_' || letter == '.';
+    plain += keep ? letter : '_';
+  }
+  if (plain.empty() || plain.front() == '.') plain.insert(0, "run");
+  std::random_device device;
+  return std::filesystem::path("runs")
+         / fmt::format("{}-{}-{:06x}", plain, time_text,
+                       device() & 0xFFFFFFU);
+}
+
+} // namespace kvloom::report

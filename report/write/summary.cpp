@@ -1,0 +1,148 @@
+#include <cmath>
+#include <functional>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "core/base/clock.hpp"
+#include "report/stats/statistics.hpp"
+#include "report/write/run_folder.hpp"
+
+namespace kvloom::report {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+/// One figure over the good requests of a run.
+struct figure {
+  std::string name;  ///< in summary.json, with its unit
+  std::string label; ///< in the table
+  bool is_time = true; ///< else a share of 1
+  std::vector<double> values;
+};
+
+void add(std::vector<double>& to, const std::optional<std::int64_t>& ns) {
+  if (ns) to.push_back(to_ms(*ns));
+}
+
+std::vector<figure> figures_of(const std::vector<request_result>& results) {
+  figure ttft{"ttft_ms", "TTFT, ms", true, {}};
+  figure tpot{"tpot_ms", "TPOT, ms", true, {}};
+  figure itl{"itl_ms", "ITL, ms", true, {}};
+  figure e2e{"e2e_ms", "E2E, ms", true, {}};
+  figure retrieve{"retrieve_ms", "retrieval, ms", true, {}};
+  figure prompt{"prompt_tokens", "prompt, tokens", true, {}};
+  std::map<std::string, std::vector<double>> scores;
+  for (const auto& one : results) {
+    if (!one.ok || one.warmup) continue;
+    add(ttft.values, one.ttft_ns);
+    if (const auto ns = one.tpot_ns()) tpot.values.push_back(*ns * 1e-6);
+    for (auto gap : one.itl_ns) itl.values.push_back(to_ms(gap));
+    add(e2e.values, one.e2e_ns);
+    add(retrieve.values, one.retrieve_ns);
+    if (one.tokens) {
+      prompt.values.push_back(static_cast<double>(one.tokens->prompt));
+    }
+    for (const auto& [name, value] : one.scores) {
+      if (std::isfinite(value)) scores[name].push_back(value);
+    }
+  }
+  std::vector<figure> all{std::move(ttft), std::move(tpot), std::move(itl),
+                          std::move(e2e),  std::move(retrieve),
+                          std::move(prompt)};
+  const std::map<std::string, std::string> labels{{"em", "EM"},
+                                                  {"f1", "F1"},
+                                                  {"rouge_l", "ROUGE-L"},
+                                                  {"f1_token_ids",
+                                                   "F1, token ids"}};
+  for (auto& [name, values] : scores) {
+    const auto label = labels.find(name);
+    all.push_back({name, label == labels.end() ? name : label->second, false,
+                   std::move(values)});
+  }
+  std::erase_if(all, [](const figure& one) { return one.values.empty(); });
+  return all;
+}
+
+json parts_means(const std::vector<request_result>& results) {
+  const std::vector<
+    std::pair<const char*, std::optional<std::int64_t> ttft_parts::*>>
+    parts{{"queue", &ttft_parts::queue_ns},
+          {"retrieve", &ttft_parts::retrieve_ns},
+          {"tokenize", &ttft_parts::tokenize_ns},
+          {"lookup", &ttft_parts::lookup_ns},
+          {"load", &ttft_parts::load_ns},
+          {"rotate", &ttft_parts::rotate_ns},
+          {"select", &ttft_parts::select_ns},
+          {"recompute", &ttft_parts::recompute_ns},
+          {"question", &ttft_parts::question_ns},
+          {"sample", &ttft_parts::sample_ns}};
+  json out = json::object();
+  for (const auto& [name, member] : parts) {
+    std::vector<double> values;
+    for (const auto& one : results) {
+      if (one.ok && !one.warmup) add(values, one.parts.*member);
+    }
+    if (values.empty()) continue;
+    const auto of = describe(values);
+    out[name] = {{"n", of.n}, {"mean", of.mean}, {"p50", of.p50}};
+  }
+  return out;
+}
+
+json to_json(const sample_statistics& of) {
+  return {{"n", of.n},     {"mean", of.mean},
+          {"mean_ci95", {of.mean_low, of.mean_high}},
+          {"p50", of.p50}, {"p95", of.p95},
+          {"p99", of.p99}, {"min", of.min},
+          {"max", of.max}};
+}
+
+} // namespace
+
+std::string
+run_summary::to_json(const std::vector<request_result>& results) const {
+  json out{{"schema", "kvloom/summary/1"}, {"requests", requests},
+           {"ok", ok},                     {"failed", failed},
+           {"warmups", warmups},           {"interrupted", interrupted},
+           {"wall_ms", to_ms(wall_ns)}};
+  for (const auto& one : figures_of(results)) {
+    out[one.is_time ? "figures" : "scores"][one.name]
+      = report::to_json(describe(one.values));
+  }
+  if (auto parts = parts_means(results); !parts.empty()) {
+    out["ttft_parts_ms"] = std::move(parts);
+  }
+  json failures = json::array();
+  for (const auto& one : results) {
+    if (one.ok || one.warmup) continue;
+    failures.push_back({{"id", one.id},
+                        {"repeat", one.repeat},
+                        {"error", one.error_text.value_or("")}});
+  }
+  if (!failures.empty()) out["failures"] = std::move(failures);
+  return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+}
+
+std::string summary_table(const std::vector<request_result>& results,
+                          const run_summary& summary) {
+  auto out = fmt::format("{:<16}{:>6}{:>11}{:>11}{:>11}   {}\n", "", "n",
+                         "median", "p95", "mean", "95 % interval of mean");
+  for (const auto& one : figures_of(results)) {
+    const auto of = describe(one.values);
+    const int digits = one.is_time ? 2 : 3;
+    out += fmt::format("{:<16}{:>6}{:>11.{}f}{:>11.{}f}{:>11.{}f}   "
+                       "[{:.{}f}, {:.{}f}]\n",
+                       one.label, of.n, of.p50, digits, of.p95, digits,
+                       of.mean, digits, of.mean_low, digits, of.mean_high,
+                       digits);
+  }
+  out += fmt::format("{} requests: {} ok, {} failed; {} warm-up; {:.1f} s{}",
+                     summary.requests, summary.ok, summary.failed,
+                     summary.warmups, to_ms(summary.wall_ns) / 1e3,
+                     summary.interrupted ? "; interrupted" : "");
+  return out;
+}
+
+} // namespace kvloom::report
