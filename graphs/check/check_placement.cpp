@@ -25,6 +25,11 @@ void check_placement(const written_graph& graph,
       refuse("replicas", "found " + std::to_string(place.replicas)
                              + "; this build runs one copy of an actor: "
                                "remove `replicas` or set it to 1");
+    if (place.threads != 0)
+      refuse("threads",
+             "found " + std::to_string(place.threads)
+                 + "; the engine's threads are shared by all actors: "
+                   "remove `threads` and set model.threads");
   }
 }
 

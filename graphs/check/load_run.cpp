@@ -175,9 +175,13 @@ private:
     wiring.description = graph_.description;
     wiring.model = book_.of("model");
     wiring.prompt = book_.of("prompt");
-    for (const written_actor& actor : graph_.actors)
-      wiring.nodes.push_back({actor.name, actor.kind, book_.of(actor.name),
-                              actor.place, actor.name_place});
+    for (const written_actor& actor : graph_.actors) {
+      graph_node node{actor.name,  actor.kind,       book_.of(actor.name),
+                      actor.place, actor.name_place, {}};
+      for (const auto& [key, given] : actor.placed)
+        node.place_origins[key] = {origin_layer::graph, to_string(given.place)};
+      wiring.nodes.push_back(std::move(node));
+    }
     for (const written_edge& edge : graph_.edges)
       wiring.edges.push_back(wired(edge));
     out.resolved_yaml = write_resolved(out, run, kinds_);

@@ -4,6 +4,8 @@
 #include "configs/schema/quote.hpp"
 #include "graphs/check/graph_file.hpp"
 
+#include <utility>
+
 namespace kvloom::graphs {
 
 namespace {
@@ -61,11 +63,19 @@ std::string section_text(const std::string& name,
 std::string node_text(const graph_node& node, const kind_catalogue& kinds) {
   const std::string indent = "      ";
   std::string out = "    " + yaml_scalar(node.name) + ":\n" + indent
-                    + "type: " + yaml_scalar(node.kind) + '\n' + indent
-                    + "place: {device: " + yaml_scalar(node.place.device)
-                    + ", node: " + yaml_scalar(node.place.node) + ", replicas: "
-                    + std::to_string(node.place.replicas) + ", threads: "
-                    + std::to_string(node.place.threads) + "}\n";
+                    + "type: " + yaml_scalar(node.kind) + '\n';
+  configs::resolved_params place;
+  const auto add = [&](const char* key, configs::param_value value) {
+    const auto given = node.place_origins.find(key);
+    place.set(key, {std::move(value), given == node.place_origins.end()
+                                          ? configs::value_origin{}
+                                          : given->second});
+  };
+  add("device", node.place.device);
+  add("node", node.place.node);
+  add("replicas", node.place.replicas);
+  add("threads", node.place.threads);
+  out += section_text("place", place, place_params(), indent);
   const actor_kind* kind = kinds.find(node.kind);
   if (kind != nullptr)
     out += section_text("params", node.params, kind->params, indent);

@@ -116,8 +116,10 @@ const std::vector<param_spec>& place_params() {
       text("device", "Where the actor computes: cpu or auto.", "cpu"),
       text("node", "Host that runs the actor; empty is this process.", ""),
       integer("replicas", "Copies of the actor.", 1, 1, 1024),
-      integer("threads", "Threads of the actor; 0 is as the model says.", 0, 0,
-              1024, "threads"),
+      integer("threads",
+              "Threads of the actor; 0 is as the model says, the only choice "
+              "so far.",
+              0, 0, 1024, "threads"),
   };
   return specs;
 }

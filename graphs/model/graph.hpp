@@ -5,6 +5,7 @@
 #include "configs/schema/param.hpp"
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -16,7 +17,7 @@ struct placement {
   std::string device = "cpu";
   std::string node; ///< host name; empty: here
   std::int64_t replicas = 1;
-  std::int64_t threads = 0; ///< 0: as the model says
+  std::int64_t threads = 0; ///< 0: as the model says; others are refused
 };
 
 struct graph_node {
@@ -25,6 +26,8 @@ struct graph_node {
   configs::resolved_params params;
   placement place;
   configs::source_place where;
+  /// Of what `place` was given, by key; the rest are defaults.
+  std::map<std::string, configs::value_origin> place_origins;
 };
 
 struct graph_edge {

@@ -12,7 +12,7 @@ protected:
 };
 
 TEST_F(place, cpu_and_auto_are_fine) {
-  EXPECT_EQ(with("{device: cpu, threads: 2, replicas: 1, node: \"\"}"), "");
+  EXPECT_EQ(with("{device: cpu, threads: 0, replicas: 1, node: \"\"}"), "");
   EXPECT_EQ(with("{device: auto}"), "");
   EXPECT_EQ(load("g.yaml")->wiring.find("prefiller")->place.device, "auto");
 }
@@ -23,6 +23,7 @@ TEST_F(place, what_this_build_lacks_is_refused_by_name) {
             "build runs on the devices cpu and auto (the CPU) only\n");
   EXPECT_NE(with("{node: other}").find("found the host `other`"),
             std::string::npos);
+  EXPECT_NE(with("{threads: 2}").find("set model.threads"), std::string::npos);
   EXPECT_NE(with("{replicas: 2}").find("one copy of an actor"),
             std::string::npos);
 }

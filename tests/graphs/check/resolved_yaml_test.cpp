@@ -79,7 +79,7 @@ TEST_F(resolved, reads_back_as_the_same_run) {
         changed(changed(sound_graph, "name: small",
                         "name: \"007\"\ndescription: \"a: # b\\nc\""),
                 "{type: prefiller}",
-                "{type: prefiller, place: {device: auto, threads: 3}}"));
+                "{type: prefiller, place: {device: auto, threads: 0}}"));
   write("e.yaml", "schema: kvloom/experiment/1\ngraph: g.yaml\nname: no\n"
                   "repeat: 2\nwarmup: 1\n");
   const auto first = load("e.yaml", hostile_);
@@ -115,7 +115,7 @@ TEST_F(resolved, every_value_has_its_origin) {
   const std::string folder = folder_.string();
   for (const std::string& line : std::vector<std::string>{
            "seed: 7  # experiment " + folder + "/e.yaml:3:7\n",
-           "repeat: 1  # default\n",
+           "repeat: 1  # default\n", "        device: cpu  # default\n",
            "        top_k: 2  # graph " + folder + "/g.yaml:6:48\n",
            "        mode: reuse  # environment KVLOOM_PREFILLER__MODE\n",
            "        temperature: 0.5  # command line --set "
