@@ -176,6 +176,8 @@ result<run_outcome> run_plan_to_end(const graphs::run_plan& plan,
       = folder->write_file("manifest.json", manifest_text(manifest));
       !done)
     return pass_on(done);
+  context.books.least_stall_ns
+    = std::chrono::nanoseconds(environment.least_stall).count();
   say(fmt::format("asking {} questions", context.requests->size()));
   auto finished = run_graph(
     plan, prepared->spawners,

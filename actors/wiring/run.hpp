@@ -54,6 +54,9 @@ struct run_environment {
   std::chrono::milliseconds poll{20};
   /// How long the actors may take to end once they were told to.
   std::chrono::milliseconds grace{10'000};
+  /// A run in which no question is open and none can be asked for so long, or
+  /// for the longest deadline, is given up.
+  std::chrono::milliseconds least_stall{60'000};
 };
 
 /// What came out. All of it is in the run folder as well.

@@ -332,9 +332,10 @@ result<finished_run> run_graph(const graphs::run_plan& plan,
   });
   if (leader->end_all()) return finished;
   if (finished) finished->survivors = leader->survivors();
-  // Threads that do not end still use it; its destructor would wait for them
-  // for ever. The caller is told to end the process.
-  (void) leader.release();
+  // Threads that do not end still use it, and its destructor would wait for
+  // them for ever. The caller is told to end the process.
+  static auto& stuck = *new std::vector<run_leader*>;
+  stuck.push_back(leader.release());
   return finished;
 }
 

@@ -46,6 +46,18 @@ public:
     return {};
   }
 
+  /// A blank at the end of the text, where the tokenizer puts one in front of
+  /// the text that follows, would be there twice.
+  void leave_last_blank_to_what_follows() {
+    if (!text_.ends_with(' ')) return;
+    const auto ids = words_.encode_inside("a");
+    if (!ids || ids->empty()) return;
+    decode_state state{.any = true, .stripped = true};
+    std::string bytes;
+    words_.decode_next(ids->front(), state, bytes);
+    if (bytes.starts_with(' ')) text_.pop_back();
+  }
+
   result<std::vector<token_id>> take() {
     if (auto done = flush(); !done) return pass_on(done);
     return std::move(ids_);
@@ -101,6 +113,7 @@ result<std::vector<token_id>> opening_ids(const tokenizer& words,
   if (const auto bos = words.bos()) out.start_with(*bos);
   if (auto done = out.add(marks.opening); !done) return pass_on(done);
   out.add_text(wording.instruction);
+  if (wording.instruction.empty()) out.leave_last_blank_to_what_follows();
   return out.take();
 }
 

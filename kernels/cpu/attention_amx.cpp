@@ -125,7 +125,42 @@ void start_group(const attention_task& t, std::int64_t first,
   pack_queries(t, first, group.q);
 }
 
-/// Scores of 32 keys [32][16 queries]. k_stride in bytes.
+/// Keys of one unit.
+inline const std::uint16_t* unit_keys_at(const attention_task& t,
+                                         std::int64_t key) {
+  return key + unit_keys <= t.n_keys
+             ? static_cast<const std::uint16_t*>(t.k) + key * t.head_dim
+             : t.tail_k;
+}
+
+/// Scores of 64 keys, two units, [64][16 queries]. Four sums are under way at a
+/// time: one product takes much longer than the next one has to wait.
+void two_unit_scores(const std::uint16_t* k, const std::uint16_t* next_k,
+                     std::int64_t head_dim, const std::uint16_t* q,
+                     float* scores) {
+  const std::int64_t k_stride = head_dim * 2;
+  _tile_zero(0);
+  _tile_zero(1);
+  _tile_zero(2);
+  _tile_zero(3);
+  for (std::int64_t c = 0; c < head_dim; c += 32) {
+    _tile_loadd(4, q + c * group_queries, 64);
+    _tile_loadd(5, k + c, k_stride);
+    _tile_dpbf16ps(0, 5, 4);
+    _tile_loadd(6, k + 16 * head_dim + c, k_stride);
+    _tile_dpbf16ps(1, 6, 4);
+    _tile_loadd(7, next_k + c, k_stride);
+    _tile_dpbf16ps(2, 7, 4);
+    _tile_loadd(5, next_k + 16 * head_dim + c, k_stride);
+    _tile_dpbf16ps(3, 5, 4);
+  }
+  _tile_stored(0, scores, 64);
+  _tile_stored(1, scores + 16 * group_queries, 64);
+  _tile_stored(2, scores + 32 * group_queries, 64);
+  _tile_stored(3, scores + 48 * group_queries, 64);
+}
+
+/// Scores of one unit, [32][16 queries].
 void unit_scores(const std::uint16_t* k, std::int64_t head_dim,
                  const std::uint16_t* q, float* scores) {
   const std::int64_t k_stride = head_dim * 2;
@@ -206,25 +241,66 @@ void weigh(const attention_task& t, std::int64_t n_keys, const float* scores,
   group.sum += even_sum + odd_sum;
 }
 
-/// o += V^T P^T over the units of a block.
-void add_values(const std::uint16_t* packed_v, std::int64_t head_dim,
-                std::int64_t n_units, const std::uint16_t* p, float* o) {
-  for (std::int64_t c = 0; c < head_dim; c += 32) {
-    float* const low = o + c * group_queries;
-    float* const high = low + 16 * group_queries;
-    _tile_loadd(0, low, 64);
-    _tile_loadd(1, high, 64);
-    for (std::int64_t u = 0; u < n_units; ++u) {
-      const std::uint16_t* v = packed_v + (u * head_dim + c) * unit_keys;
-      _tile_loadd(4, p + u * unit_keys * group_queries, 64);
-      _tile_loadd(5, v, 64);
-      _tile_loadd(6, v + 16 * unit_keys, 64);
-      _tile_dpbf16ps(0, 5, 4);
-      _tile_dpbf16ps(1, 6, 4);
-    }
-    _tile_stored(0, low, 64);
-    _tile_stored(1, high, 64);
+/// o += V^T P^T over the units of a block, for 32 columns of V.
+void add_32_columns(const std::uint16_t* v, std::int64_t head_dim,
+                    std::int64_t n_units, const std::uint16_t* p, float* o) {
+  _tile_loadd(0, o, 64);
+  _tile_loadd(1, o + 16 * group_queries, 64);
+  for (std::int64_t u = 0; u < n_units; ++u) {
+    _tile_loadd(4, p + u * unit_keys * group_queries, 64);
+    _tile_loadd(5, v, 64);
+    _tile_loadd(6, v + 16 * unit_keys, 64);
+    _tile_dpbf16ps(0, 5, 4);
+    _tile_dpbf16ps(1, 6, 4);
+    v += head_dim * unit_keys;
   }
+  _tile_stored(0, o, 64);
+  _tile_stored(1, o + 16 * group_queries, 64);
+}
+
+/// The same for 64 columns.
+void add_64_columns(const std::uint16_t* v, std::int64_t head_dim,
+                    std::int64_t n_units, const std::uint16_t* p, float* o) {
+  _tile_loadd(0, o, 64);
+  _tile_loadd(1, o + 16 * group_queries, 64);
+  _tile_loadd(2, o + 32 * group_queries, 64);
+  _tile_loadd(3, o + 48 * group_queries, 64);
+  for (std::int64_t u = 0; u < n_units; ++u) {
+    _tile_loadd(4, p + u * unit_keys * group_queries, 64);
+    _tile_loadd(5, v, 64);
+    _tile_dpbf16ps(0, 5, 4);
+    _tile_loadd(6, v + 16 * unit_keys, 64);
+    _tile_dpbf16ps(1, 6, 4);
+    _tile_loadd(7, v + 32 * unit_keys, 64);
+    _tile_dpbf16ps(2, 7, 4);
+    _tile_loadd(5, v + 48 * unit_keys, 64);
+    _tile_dpbf16ps(3, 5, 4);
+    v += head_dim * unit_keys;
+  }
+  _tile_stored(0, o, 64);
+  _tile_stored(1, o + 16 * group_queries, 64);
+  _tile_stored(2, o + 32 * group_queries, 64);
+  _tile_stored(3, o + 48 * group_queries, 64);
+}
+
+/// Weights of a group that wait for their values.
+struct pending_values {
+  float* o = nullptr; ///< null: none
+  const std::uint16_t* p = nullptr;
+  std::int64_t first = 0, n_units = 0;
+};
+
+void add_values(const attention_task& t, pending_values& pending) {
+  if (pending.o == nullptr) return;
+  const std::uint16_t* v = t.packed_v + pending.first * t.head_dim;
+  std::int64_t c = 0;
+  for (; c + 64 <= t.head_dim; c += 64)
+    add_64_columns(v + c * unit_keys, t.head_dim, pending.n_units, pending.p,
+                   pending.o + c * group_queries);
+  if (c < t.head_dim)
+    add_32_columns(v + c * unit_keys, t.head_dim, pending.n_units, pending.p,
+                   pending.o + c * group_queries);
+  pending.o = nullptr;
 }
 
 void finish_group(const attention_task& t, std::int64_t first,
@@ -288,7 +364,7 @@ void attend_many_amx(const attention_task& t) {
 
   finish_stores();
   _tile_loadconfig(&all_tiles);
-  const auto* const k = static_cast<const std::uint16_t*>(t.k);
+  pending_values pending;
   for (std::int64_t first = t.key_begin; first < t.key_end;
        first += block_keys) {
     const std::int64_t end
@@ -299,20 +375,25 @@ void attend_many_amx(const attention_task& t) {
     for (std::int64_t g = 0; g < n_groups; ++g) {
       query_group& group = groups[g];
       if (first >= group.last_end || end <= group.first_begin) continue;
-      for (std::int64_t u = 0; u < n_units; ++u) {
-        const std::int64_t key = first + u * unit_keys;
-        unit_scores(
-            key + unit_keys <= t.n_keys ? k + key * t.head_dim : t.tail_k,
-            t.head_dim, group.q, scores + u * unit_keys * group_queries);
-      }
+      std::int64_t u = 0;
+      for (; u + 2 <= n_units; u += 2)
+        two_unit_scores(unit_keys_at(t, first + u * unit_keys),
+                        unit_keys_at(t, first + (u + 1) * unit_keys),
+                        t.head_dim, group.q,
+                        scores + u * unit_keys * group_queries);
+      if (u < n_units)
+        unit_scores(unit_keys_at(t, first + u * unit_keys), t.head_dim, group.q,
+                    scores + u * unit_keys * group_queries);
+      // In between, so that neither waits for what was just stored.
+      add_values(t, pending);
       if (stale || first < group.last_begin || first + n_keys > group.first_end)
         hide_unseen(t, group, first, n_keys, scores);
       weigh(t, n_keys, scores, group, p);
       finish_stores();
-      add_values(t.packed_v + first * t.head_dim, t.head_dim, n_units, p,
-                 group.o);
+      pending = {group.o, p, first, n_units};
     }
   }
+  add_values(t, pending);
   _tile_release();
   for (std::int64_t g = 0; g < n_groups; ++g)
     finish_group(t, g * group_queries, groups[g]);

@@ -1,12 +1,12 @@
 #include "report/score/answer_words.hpp"
 
-#include <cstdint>
-#include <cstdlib>
+#include "report/score/porter_stemmer.hpp"
+#include "report/score/score.hpp"
 
 #include <utf8proc.h>
 
-#include "report/score/porter_stemmer.hpp"
-#include "report/score/score.hpp"
+#include <cstdint>
+#include <cstdlib>
 
 namespace kvloom::report {
 
@@ -45,13 +45,13 @@ std::vector<std::int32_t> folded(std::string_view text) {
   for (auto point : code_points(text)) append_utf8(valid, point);
   utf8proc_uint8_t* mapped = nullptr;
   const auto n = utf8proc_map(
-    reinterpret_cast<const utf8proc_uint8_t*>(valid.data()),
-    static_cast<utf8proc_ssize_t>(valid.size()), &mapped,
-    static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE
-                                   | UTF8PROC_CASEFOLD));
+      reinterpret_cast<const utf8proc_uint8_t*>(valid.data()),
+      static_cast<utf8proc_ssize_t>(valid.size()), &mapped,
+      static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE
+                                     | UTF8PROC_CASEFOLD));
   if (n < 0) return code_points(valid); // out of memory only
-  auto out = code_points({reinterpret_cast<const char*>(mapped),
-                          static_cast<std::size_t>(n)});
+  auto out = code_points(
+      {reinterpret_cast<const char*>(mapped), static_cast<std::size_t>(n)});
   std::free(mapped);
   return out;
 }
@@ -110,13 +110,39 @@ bool is_letter_or_digit(std::int32_t point) {
   }
 }
 
+/// Ideographs and kana, which are written without spaces.
+bool stands_alone(std::int32_t point) {
+  return (point >= 0x3005 && point <= 0x3007)
+         || (point >= 0x3041 && point <= 0x30FF)
+         || (point >= 0x3400 && point <= 0x9FFF)
+         || (point >= 0xF900 && point <= 0xFAFF)
+         || (point >= 0x20000 && point <= 0x3FFFF);
+}
+
+/// Lower-case ASCII letters and digits, a space for every other byte. Two
+/// characters outside ASCII have a lower case within it.
+std::string ascii_folded(std::string_view text) {
+  std::string out;
+  for (auto point : code_points(text)) {
+    if (point == 0x212A) point = 'k'; // the sign for kelvin
+    if (point == 0x0130) {            // I with a dot: i and a mark
+      out += "i ";
+      continue;
+    }
+    if (point >= 'A' && point <= 'Z') point += 'a' - 'A';
+    const bool kept
+        = (point >= 'a' && point <= 'z') || (point >= '0' && point <= '9');
+    out += kept ? static_cast<char>(point) : ' ';
+  }
+  return out;
+}
+
 bool is_article(const std::string& word) {
   return word == "a" || word == "an" || word == "the";
 }
 
 std::vector<std::string> cut_words(const std::vector<std::int32_t>& points,
-                                   bool keep_punctuation,
-                                   bool keep_articles) {
+                                   bool keep_punctuation, bool keep_articles) {
   std::vector<std::string> words;
   std::string word;
   const auto end_word = [&] {
@@ -155,22 +181,40 @@ std::string normalise_answer(std::string_view text) {
   return out;
 }
 
-std::vector<std::string> rouge_words(std::string_view text) {
+bool is_punctuation_only(std::string_view text) {
+  const auto points = folded(text);
+  return cut_words(points, false, true).empty();
+}
+
+rouge_alphabet alphabet_for(std::string_view gold) {
+  for (const char letter : ascii_folded(gold))
+    if (letter != ' ') return rouge_alphabet::ascii;
+  return rouge_alphabet::unicode;
+}
+
+std::vector<std::string> rouge_words(std::string_view text,
+                                     rouge_alphabet alphabet) {
   std::vector<std::string> words;
   std::string word;
   const auto end_word = [&] {
-    // rouge-score leaves short words alone. A word with other letters than
-    // English has passes the stemmer, too: its suffixes are English.
-    if (!word.empty()) {
+    // rouge-score leaves short words alone.
+    if (!word.empty())
       words.push_back(word.size() > 3 ? porter_stem(word) : word);
-    }
     word.clear();
   };
-  for (auto point : folded(text)) {
-    if (is_letter_or_digit(point))
-      append_utf8(word, point);
-    else
-      end_word();
+  if (alphabet == rouge_alphabet::ascii) {
+    for (const char letter : ascii_folded(text)) {
+      if (letter == ' ')
+        end_word();
+      else
+        word += letter;
+    }
+  } else {
+    for (auto point : folded(text)) {
+      if (!is_letter_or_digit(point) || stands_alone(point)) end_word();
+      if (is_letter_or_digit(point)) append_utf8(word, point);
+      if (stands_alone(point)) end_word();
+    }
   }
   end_word();
   return words;

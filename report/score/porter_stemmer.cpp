@@ -9,22 +9,22 @@ namespace kvloom::report {
 namespace {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 16>
-  irregular_forms{{{"sky", "sky"},
-                   {"skies", "sky"},
-                   {"dying", "die"},
-                   {"lying", "lie"},
-                   {"tying", "tie"},
-                   {"news", "news"},
-                   {"innings", "inning"},
-                   {"inning", "inning"},
-                   {"outings", "outing"},
-                   {"outing", "outing"},
-                   {"cannings", "canning"},
-                   {"canning", "canning"},
-                   {"howe", "howe"},
-                   {"proceed", "proceed"},
-                   {"exceed", "exceed"},
-                   {"succeed", "succeed"}}};
+    irregular_forms{{{"sky", "sky"},
+                     {"skies", "sky"},
+                     {"dying", "die"},
+                     {"lying", "lie"},
+                     {"tying", "tie"},
+                     {"news", "news"},
+                     {"innings", "inning"},
+                     {"inning", "inning"},
+                     {"outings", "outing"},
+                     {"outing", "outing"},
+                     {"cannings", "canning"},
+                     {"canning", "canning"},
+                     {"howe", "howe"},
+                     {"proceed", "proceed"},
+                     {"exceed", "exceed"},
+                     {"succeed", "succeed"}}};
 
 bool is_vowel_letter(char letter) {
   return letter == 'a' || letter == 'e' || letter == 'i' || letter == 'o'
@@ -133,24 +133,22 @@ std::string final_y(std::string word) {
 }
 
 std::string double_suffixes(std::string word) {
-  if (word.ends_with("alli")
-      && measure(word.substr(0, word.size() - 4)) > 0) {
+  if (word.ends_with("alli") && measure(word.substr(0, word.size() - 4)) > 0) {
     return double_suffixes(word.substr(0, word.size() - 2));
   }
   static constexpr std::array<suffix_rule, 21> rules{
-    {{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"},
-     {"anci", "ance"},   {"izer", "ize"},    {"bli", "ble"},
-     {"alli", "al"},     {"entli", "ent"},   {"eli", "e"},
-     {"ousli", "ous"},   {"ization", "ize"}, {"ation", "ate"},
-     {"ator", "ate"},    {"alism", "al"},    {"iveness", "ive"},
-     {"fulness", "ful"}, {"ousness", "ous"}, {"aliti", "al"},
-     {"iviti", "ive"},   {"biliti", "ble"},  {"fulli", "ful"}}};
+      {{"ational", "ate"}, {"tional", "tion"}, {"enci", "ence"},
+       {"anci", "ance"},   {"izer", "ize"},    {"bli", "ble"},
+       {"alli", "al"},     {"entli", "ent"},   {"eli", "e"},
+       {"ousli", "ous"},   {"ization", "ize"}, {"ation", "ate"},
+       {"ator", "ate"},    {"alism", "al"},    {"iveness", "ive"},
+       {"fulness", "ful"}, {"ousness", "ous"}, {"aliti", "al"},
+       {"iviti", "ive"},   {"biliti", "ble"},  {"fulli", "ful"}}};
   for (const auto& rule : rules) {
     if (word.ends_with(rule.suffix)) return apply(word, rules, 0);
   }
   // The l belongs to the stem whose measure counts.
-  if (word.ends_with("logi")
-      && measure(word.substr(0, word.size() - 3)) > 0) {
+  if (word.ends_with("logi") && measure(word.substr(0, word.size() - 3)) > 0) {
     word.pop_back();
   }
   return word;
@@ -169,14 +167,14 @@ std::string adjective_suffixes(std::string word) {
 
 std::string long_stem_suffixes(std::string word) {
   static constexpr std::array<std::string_view, 19> suffixes{
-    "al",  "ance", "ence", "er",  "ic",  "able", "ible", "ant", "ement",
-    "ment", "ent",  "ion",  "ou",  "ism", "ate",  "iti",  "ous", "ive",
-    "ize"};
+      "al",  "ance",  "ence", "er",  "ic",  "able", "ible",
+      "ant", "ement", "ment", "ent", "ion", "ou",   "ism",
+      "ate", "iti",   "ous",  "ive", "ize"};
   for (const auto suffix : suffixes) {
     if (!word.ends_with(suffix)) continue;
     const auto stem = word.substr(0, word.size() - suffix.size());
-    const bool may_end = suffix != "ion" || stem.ends_with("s")
-                         || stem.ends_with("t");
+    const bool may_end
+        = suffix != "ion" || stem.ends_with("s") || stem.ends_with("t");
     return measure(stem) > 1 && may_end ? stem : word;
   }
   return word;

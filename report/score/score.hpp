@@ -1,7 +1,8 @@
 // Scores of an answer against its golds.
 #pragma once
 
-#include <map>
+#include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,11 +17,13 @@ namespace kvloom::report {
 std::string normalise_answer(std::string_view text);
 
 /// Scores of one answer; the maximum over the golds. Golds that are empty
-/// even so are skipped and counted.
+/// even so are skipped and counted, and so are golds of punctuation alone
+/// where the answer is not of that kind.
 struct answer_scores {
   double em = 0;
   double f1 = 0;      ///< on normalised words
-  double rouge_l = 0; ///< F-measure, Porter stemmer, sentence level
+  double rouge_l = 0; ///< F-measure, Porter stemmer, sentence level, on the
+                      ///< words of answer_words.hpp
   std::size_t unusable_golds = 0;
   bool scored = false; ///< false when no gold was usable
 };
@@ -37,7 +40,7 @@ answer_scores score_answer(std::string_view answer,
                            std::span<const std::string> golds);
 
 /// The F1 of the original programs, on token ids; named apart because it
-/// depends on the model's tokenizer.
+/// depends on the model's tokenizer. Give both without BOS.
 double token_id_f1(std::span<const int> answer, std::span<const int> gold);
 
 } // namespace kvloom::report

@@ -1,8 +1,8 @@
-#include <algorithm>
-#include <map>
-
 #include "report/score/answer_words.hpp"
 #include "report/score/score.hpp"
+
+#include <algorithm>
+#include <map>
 
 namespace kvloom::report {
 
@@ -52,10 +52,12 @@ answer_scores score_answer(std::string_view answer,
                            std::span<const std::string> golds) {
   answer_scores best;
   const auto words = normalised_words(answer);
-  const auto stems = rouge_words(answer);
+  const bool answer_has_words = !is_punctuation_only(answer);
   for (const auto& gold : golds) {
     const auto gold_words = normalised_words(gold);
-    if (gold_words.empty()) {
+    // Against an answer in words, a gold of punctuation alone says nothing.
+    if (gold_words.empty()
+        || (is_punctuation_only(gold) && (answer_has_words || words.empty()))) {
       ++best.unusable_golds;
       continue;
     }
@@ -64,7 +66,9 @@ answer_scores score_answer(std::string_view answer,
     best.f1 = std::max(best.f1,
                        overlap_f1(std::span<const std::string>(words),
                                   std::span<const std::string>(gold_words)));
-    const auto gold_stems = rouge_words(gold);
+    const auto alphabet = alphabet_for(gold);
+    const auto stems = rouge_words(answer, alphabet);
+    const auto gold_stems = rouge_words(gold, alphabet);
     const auto common = longest_common_subsequence(stems, gold_stems);
     best.rouge_l = std::max(best.rouge_l,
                             f_measure(static_cast<double>(common),

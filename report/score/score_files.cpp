@@ -1,5 +1,9 @@
 #include "report/score/score_files.hpp"
 
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
@@ -7,9 +11,6 @@
 #include <map>
 #include <set>
 #include <utility>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace kvloom::report {
 
@@ -23,9 +24,9 @@ std::string line_place(const std::filesystem::path& file, std::size_t line) {
 
 /// Calls `take` with every object of the file that is no blank line.
 result<void> each_line(
-  const std::filesystem::path& file,
-  const std::function<result<void>(const json&, const std::string& place)>&
-    take) {
+    const std::filesystem::path& file,
+    const std::function<result<void>(const json&, const std::string& place)>&
+        take) {
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file)) {
     return fail(errc::bad_input,
@@ -35,6 +36,7 @@ result<void> each_line(
   }
   std::string text;
   for (std::size_t line = 1; std::getline(in, text); ++line) {
+    if (line == 1 && text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
     if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
     const auto place = line_place(file, line);
     const auto row = json::parse(text, nullptr, false);
@@ -58,8 +60,8 @@ result<std::string> id_of(const json& row, const std::string& place) {
   const auto id = row.find("id");
   if (id != row.end() && id->is_string()) return id->get<std::string>();
   if (id != row.end() && id->is_number_integer()) return id->dump();
-  return fail(errc::bad_input,
-              "has no `id`; wanted a string or a whole number", place);
+  return fail(errc::bad_input, "has no `id`; wanted a string or a whole number",
+              place);
 }
 
 bool add_golds(const json& value, std::vector<std::string>& to) {
@@ -67,12 +69,13 @@ bool add_golds(const json& value, std::vector<std::string>& to) {
     to.push_back(value.get<std::string>());
     return true;
   }
-  if (!value.is_array()) return false;
-  for (const auto& one : value) {
-    if (!one.is_string()) return false;
-    to.push_back(one.get<std::string>());
+  if (value.is_number()) {
+    to.push_back(value.dump());
+    return true;
   }
-  return true;
+  return value.is_array()
+         && std::all_of(value.begin(), value.end(),
+                        [&](const json& one) { return add_golds(one, to); });
 }
 
 using gold_map = std::map<std::string, std::vector<std::string>>;
@@ -80,23 +83,30 @@ using gold_map = std::map<std::string, std::vector<std::string>>;
 result<gold_map> read_golds(const std::filesystem::path& file) {
   gold_map golds;
   auto read = each_line(
-    file, [&](const json& row, const std::string& place) -> result<void> {
-      auto id = id_of(row, place);
-      if (!id) return pass_on(id);
-      const auto* name = row.contains("golds") ? "golds" : "answers";
-      std::vector<std::string> values;
-      if (!row.contains(name) || !add_golds(row[name], values)) {
-        return fail(errc::bad_input,
-                    "has no `golds`; wanted a string or a list of strings",
-                    place);
-      }
-      if (!golds.emplace(*id, std::move(values)).second) {
-        return fail(errc::bad_input,
-                    fmt::format("id \"{}\" comes twice; remove one", *id),
-                    place);
-      }
-      return {};
-    });
+      file, [&](const json& row, const std::string& place) -> result<void> {
+        auto id = id_of(row, place);
+        if (!id) return pass_on(id);
+        const auto* name = row.contains("golds")     ? "golds"
+                           : row.contains("answers") ? "answers"
+                                                     : "answer";
+        std::vector<std::string> values;
+        if (!row.contains(name) || !add_golds(row[name], values)) {
+          return fail(errc::bad_input,
+                      "has no `golds`; wanted a string, a number or a list "
+                      "of such",
+                      place);
+        }
+        // A results.jsonl names the golds of a question in every repeat.
+        const auto [at, fresh] = golds.emplace(*id, values);
+        if (!fresh && at->second != values) {
+          return fail(errc::bad_input,
+                      fmt::format("id \"{}\" comes twice with different golds; "
+                                  "remove one",
+                                  *id),
+                      place);
+        }
+        return {};
+      });
   if (!read) return pass_on(read);
   return golds;
 }
@@ -128,42 +138,42 @@ result<file_scores> score_files(const std::filesystem::path& predictions,
   std::set<std::pair<std::string, std::string>> seen; // id, repeat
   std::set<std::string> answered;
   auto read = each_line(
-    predictions,
-    [&](const json& row, const std::string& place) -> result<void> {
-      auto id = id_of(row, place);
-      if (!id) return pass_on(id);
-      if (is_true(row, "warmup")) {
-        ++out.warmups;
+      predictions,
+      [&](const json& row, const std::string& place) -> result<void> {
+        auto id = id_of(row, place);
+        if (!id) return pass_on(id);
+        if (is_true(row, "warmup")) {
+          ++out.warmups;
+          return {};
+        }
+        const auto repeat = row.value("point", json(0)).dump() + "/"
+                            + row.value("repeat", json(0)).dump();
+        if (!seen.emplace(*id, repeat).second) {
+          return fail(errc::bad_input,
+                      fmt::format("id \"{}\" comes twice; remove one", *id),
+                      place);
+        }
+        answered.insert(*id);
+        if (row.contains("status") && row["status"] == "failed") {
+          ++out.failed;
+          return {};
+        }
+        const auto answer = row.find("answer");
+        if (answer == row.end() || !answer->is_string()) {
+          return fail(errc::bad_input, "has no `answer`; wanted a string",
+                      place);
+        }
+        const auto gold = wanted->find(*id);
+        if (gold == wanted->end()) {
+          out.without_gold.push_back(*id);
+          return {};
+        }
+        out.each.push_back(
+            {*id,
+             score_answer(clean_answer(answer->get<std::string>(), cleaning),
+                          gold->second)});
         return {};
-      }
-      const auto repeat
-        = row.value("point", json(0)).dump() + "/"
-          + row.value("repeat", json(0)).dump();
-      if (!seen.emplace(*id, repeat).second) {
-        return fail(errc::bad_input,
-                    fmt::format("id \"{}\" comes twice; remove one", *id),
-                    place);
-      }
-      answered.insert(*id);
-      if (row.contains("status") && row["status"] == "failed") {
-        ++out.failed;
-        return {};
-      }
-      const auto answer = row.find("answer");
-      if (answer == row.end() || !answer->is_string()) {
-        return fail(errc::bad_input, "has no `answer`; wanted a string",
-                    place);
-      }
-      const auto gold = wanted->find(*id);
-      if (gold == wanted->end()) {
-        out.without_gold.push_back(*id);
-        return {};
-      }
-      out.each.push_back(
-        {*id, score_answer(clean_answer(answer->get<std::string>(), cleaning),
-                           gold->second)});
-      return {};
-    });
+      });
   if (!read) return pass_on(read);
   for (const auto& [id, unused] : *wanted) {
     if (!answered.contains(id)) out.unanswered.push_back(id);
@@ -206,12 +216,12 @@ std::string file_scores::to_json() const {
 }
 
 std::string file_scores::table() const {
-  auto out = fmt::format(
-    "{} answers scored; mean [95 % interval]\n"
-    "EM       {}\n"
-    "F1       {}\n"
-    "ROUGE-L  {}  (sentence level, Porter stemmer)\n",
-    em.n, mean_text(em), mean_text(f1), mean_text(rouge_l));
+  auto out
+      = fmt::format("{} answers scored; mean [95 % interval]\n"
+                    "EM       {}\n"
+                    "F1       {}\n"
+                    "ROUGE-L  {}  (sentence level, Porter stemmer)\n",
+                    em.n, mean_text(em), mean_text(f1), mean_text(rouge_l));
   if (failed > 0) out += fmt::format("{} failed requests not scored\n", failed);
   if (!without_gold.empty()) {
     out += fmt::format("{} answers without gold, the first \"{}\"\n",

@@ -1,13 +1,13 @@
 // Scores of a file of predictions against a file of golds.
 #pragma once
 
-#include <filesystem>
-#include <string>
-#include <vector>
-
 #include "core/base/result.hpp"
 #include "report/score/score.hpp"
 #include "report/stats/statistics.hpp"
+
+#include <filesystem>
+#include <string>
+#include <vector>
 
 namespace kvloom::report {
 
@@ -17,7 +17,7 @@ struct scored_id {
 };
 
 struct file_scores {
-  std::vector<scored_id> each; ///< in the order of the predictions
+  std::vector<scored_id> each;       ///< in the order of the predictions
   sample_statistics em, f1, rouge_l; ///< over those that could be scored
   std::size_t failed = 0;  ///< predictions of failed requests, not scored
   std::size_t warmups = 0; ///< lines marked as warm-up, left out
@@ -31,9 +31,11 @@ struct file_scores {
 
 /// Reads JSON lines: predictions {"id", "answer"} (results.jsonl is one; a
 /// line with "status": "failed" counts as failed), golds {"id", "golds"} or
-/// "answers"; a gold may be one string. Ids are strings or whole numbers.
+/// "answers" or "answer"; golds are a string, a number, or a list of such,
+/// nested or not. Ids are strings or whole numbers.
 /// Errors: bad_input with file:line for lines that can't be read, an id that
-/// comes twice in the golds, or twice in the predictions with one `repeat`.
+/// comes twice in the golds with different ones, or twice in the predictions
+/// with one `point` and `repeat`.
 result<file_scores> score_files(const std::filesystem::path& predictions,
                                 const std::filesystem::path& golds,
                                 answer_cleaning cleaning);

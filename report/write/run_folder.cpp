@@ -1,5 +1,10 @@
 #include "report/write/run_folder.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <cctype>
 #include <cerrno>
 #include <cstring>
@@ -7,18 +12,14 @@
 #include <random>
 #include <string_view>
 #include <system_error>
-
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include <vector>
 
 namespace kvloom::report {
 
 namespace {
 
-error system_error_at(const std::filesystem::path& place,
-                      std::string_view what, int number) {
+error system_error_at(const std::filesystem::path& place, std::string_view what,
+                      int number) {
   return {errc::environment,
           fmt::format("{}: {}; name another folder with --out, or make room "
                       "and permissions",
@@ -48,12 +49,42 @@ void sync_folder(const std::filesystem::path& folder) {
   ::close(file);
 }
 
+/// Folders that had to be made above another.
+class new_parents {
+public:
+  explicit new_parents(const std::filesystem::path& parent) {
+    std::vector<std::filesystem::path> missing;
+    for (auto at = parent; !at.empty() && at != at.parent_path();
+         at = at.parent_path()) {
+      if (std::filesystem::exists(at, problem) || problem) break;
+      missing.push_back(at);
+    }
+    for (auto at = missing.rbegin(); at != missing.rend() && !problem; ++at) {
+      // False without a problem: somebody else made it meanwhile.
+      if (std::filesystem::create_directory(*at, problem) && !problem)
+        made_.push_back(*at);
+    }
+    if (problem) remove();
+  }
+
+  void remove() const {
+    std::error_code ignored; // a folder that has got other contents stays
+    for (auto at = made_.rbegin(); at != made_.rend(); ++at)
+      std::filesystem::remove(*at, ignored);
+  }
+
+  std::error_code problem;
+
+private:
+  std::vector<std::filesystem::path> made_;
+};
+
 } // namespace
 
 struct run_folder::state {
   std::filesystem::path path;
-  int results = -1;       ///< results.jsonl, for appending
-  off_t whole_bytes = 0;  ///< of its whole lines
+  int results = -1;      ///< results.jsonl, for appending
+  off_t whole_bytes = 0; ///< of its whole lines
 
   state() = default;
   state(const state&) = delete;
@@ -68,19 +99,24 @@ run_folder::~run_folder() = default;
 run_folder::run_folder(run_folder&&) noexcept = default;
 run_folder& run_folder::operator=(run_folder&&) noexcept = default;
 
-const std::filesystem::path& run_folder::path() const { return state_->path; }
+const std::filesystem::path& run_folder::path() const {
+  return state_->path;
+}
 
-result<run_folder> run_folder::create(const std::filesystem::path& path) {
-  const auto parent = path.has_parent_path() ? path.parent_path()
-                                             : std::filesystem::path(".");
-  std::error_code problem;
-  std::filesystem::create_directories(parent, problem);
-  if (problem) {
-    return tl::unexpected<error>(system_error_at(
-      path, "the folder above it cannot be created", problem.value()));
+result<run_folder> run_folder::create(const std::filesystem::path& given) {
+  if (given.empty())
+    return fail(errc::bad_input, "no folder for the results was given");
+  auto path = given.lexically_normal();
+  if (!path.has_filename()) path = path.parent_path(); // "out/"
+  const new_parents parents(path.parent_path());
+  if (parents.problem) {
+    return tl::unexpected<error>(
+        system_error_at(path, "the folder above it cannot be created",
+                        parents.problem.value()));
   }
   if (::mkdir(path.c_str(), 0777) != 0) {
     const int number = errno;
+    parents.remove();
     if (number == EEXIST) {
       return fail(errc::bad_input,
                   "exists already and is left as it is; name a new folder "
@@ -88,19 +124,19 @@ result<run_folder> run_folder::create(const std::filesystem::path& path) {
                   path.string());
     }
     return tl::unexpected<error>(
-      system_error_at(path, "cannot be created", number));
+        system_error_at(path, "cannot be created", number));
   }
   auto own = std::make_unique<state>();
   own->path = path;
   const auto file = path / "results.jsonl";
-  own->results = ::open(file.c_str(),
-                        O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC,
-                        0666);
+  own->results = ::open(
+      file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0666);
   if (own->results < 0) {
     const int number = errno;
     ::rmdir(path.c_str());
+    parents.remove();
     return tl::unexpected<error>(
-      system_error_at(file, "cannot be created", number));
+        system_error_at(file, "cannot be created", number));
   }
   return run_folder(std::move(own));
 }
@@ -114,7 +150,7 @@ result<void> run_folder::write_file(const std::string& name,
                           O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) {
     return tl::unexpected<error>(
-      system_error_at(target, "cannot be written", errno));
+        system_error_at(target, "cannot be written", errno));
   }
   int number = write_all(file, content);
   if (number == 0 && ::fsync(file) != 0) number = errno;
@@ -125,7 +161,7 @@ result<void> run_folder::write_file(const std::string& name,
   if (number != 0) {
     ::unlink(temporary.c_str());
     return tl::unexpected<error>(
-      system_error_at(target, "cannot be written", number));
+        system_error_at(target, "cannot be written", number));
   }
   sync_folder(state_->path);
   return {};
@@ -138,10 +174,10 @@ result<void> run_folder::append_result(const request_result& result) {
     // Half a line is worse than none.
     const int cut = ::ftruncate(state_->results, state_->whole_bytes);
     return tl::unexpected<error>(system_error_at(
-      state_->path / "results.jsonl",
-      cut == 0 ? "a line cannot be written"
-               : "a line cannot be written, and its beginning is left",
-      number));
+        state_->path / "results.jsonl",
+        cut == 0 ? "a line cannot be written"
+                 : "a line cannot be written, and its beginning is left",
+        number));
   }
   state_->whole_bytes += static_cast<off_t>(line.size());
   return {};
@@ -162,8 +198,7 @@ std::filesystem::path default_run_path(const std::string& name) {
   if (plain.empty() || plain.front() == '.') plain.insert(0, "run");
   std::random_device device;
   return std::filesystem::path("runs")
-         / fmt::format("{}-{}-{:06x}", plain, time_text,
-                       device() & 0xFFFFFFU);
+         / fmt::format("{}-{}-{:06x}", plain, time_text, device() & 0xFFFFFFU);
 }
 
 } // namespace kvloom::report

@@ -1,15 +1,15 @@
 // The folder of a run: exclusive, written line by line, whole at every moment.
 #pragma once
 
+#include "core/base/result.hpp"
+#include "core/record/request_result.hpp"
+
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "core/base/result.hpp"
-#include "core/record/request_result.hpp"
 
 namespace kvloom::report {
 
@@ -19,8 +19,8 @@ std::string to_json_line(const request_result& result);
 
 /// Facts of a run that go into manifest.json.
 struct run_manifest {
-  std::map<std::string, std::string> digests; ///< model, tokenizer, data, ...
-  std::map<std::string, std::string> machine; ///< filled by this_machine()
+  std::map<std::string, std::string> digests;  ///< model, tokenizer, data, ...
+  std::map<std::string, std::string> machine;  ///< by add_this_machine()
   std::map<std::string, std::string> settings; ///< effective: threads, ...
   std::map<std::string, std::string> versions;
   std::vector<std::string> command;
@@ -29,7 +29,7 @@ struct run_manifest {
 };
 
 /// Processor, cores, memory, kernel, load, of this machine; versions of the
-/// libraries.
+/// libraries, SHA-256 of the running program.
 void add_this_machine(run_manifest& manifest);
 
 /// Medians, percentiles and means over the requests of a run.
@@ -48,7 +48,8 @@ std::string summary_table(const std::vector<request_result>& results,
 class run_folder {
 public:
   /// Creates `path` exclusively. Errors: bad_input if it exists, environment
-  /// if it can't be created or written.
+  /// if it can't be created or written; folders above it are made where they
+  /// are missing, and taken away again after a failure.
   static result<run_folder> create(const std::filesystem::path& path);
   ~run_folder();
   run_folder(run_folder&&) noexcept;

@@ -1,12 +1,12 @@
-#include <cmath>
-#include <functional>
+#include "core/base/clock.hpp"
+#include "report/stats/statistics.hpp"
+#include "report/write/run_folder.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "core/base/clock.hpp"
-#include "report/stats/statistics.hpp"
-#include "report/write/run_folder.hpp"
+#include <cmath>
+#include <functional>
 
 namespace kvloom::report {
 
@@ -16,8 +16,8 @@ using json = nlohmann::ordered_json;
 
 /// One figure over the good requests of a run.
 struct figure {
-  std::string name;  ///< in summary.json, with its unit
-  std::string label; ///< in the table
+  std::string name;    ///< in summary.json, with its unit
+  std::string label;   ///< in the table
   bool is_time = true; ///< else a share of 1
   std::vector<double> values;
 };
@@ -48,14 +48,14 @@ std::vector<figure> figures_of(const std::vector<request_result>& results) {
       if (std::isfinite(value)) scores[name].push_back(value);
     }
   }
-  std::vector<figure> all{std::move(ttft), std::move(tpot), std::move(itl),
-                          std::move(e2e),  std::move(retrieve),
-                          std::move(prompt)};
-  const std::map<std::string, std::string> labels{{"em", "EM"},
-                                                  {"f1", "F1"},
-                                                  {"rouge_l", "ROUGE-L"},
-                                                  {"f1_token_ids",
-                                                   "F1, token ids"}};
+  std::vector<figure> all{std::move(ttft),     std::move(tpot),
+                          std::move(itl),      std::move(e2e),
+                          std::move(retrieve), std::move(prompt)};
+  const std::map<std::string, std::string> labels{
+      {"em", "EM"},
+      {"f1", "F1"},
+      {"rouge_l", "ROUGE-L"},
+      {"f1_token_ids", "F1, token ids"}};
   for (auto& [name, values] : scores) {
     const auto label = labels.find(name);
     all.push_back({name, label == labels.end() ? name : label->second, false,
@@ -67,17 +67,17 @@ std::vector<figure> figures_of(const std::vector<request_result>& results) {
 
 json parts_means(const std::vector<request_result>& results) {
   const std::vector<
-    std::pair<const char*, std::optional<std::int64_t> ttft_parts::*>>
-    parts{{"queue", &ttft_parts::queue_ns},
-          {"retrieve", &ttft_parts::retrieve_ns},
-          {"tokenize", &ttft_parts::tokenize_ns},
-          {"lookup", &ttft_parts::lookup_ns},
-          {"load", &ttft_parts::load_ns},
-          {"rotate", &ttft_parts::rotate_ns},
-          {"select", &ttft_parts::select_ns},
-          {"recompute", &ttft_parts::recompute_ns},
-          {"question", &ttft_parts::question_ns},
-          {"sample", &ttft_parts::sample_ns}};
+      std::pair<const char*, std::optional<std::int64_t> ttft_parts::*>>
+      parts{{"queue", &ttft_parts::queue_ns},
+            {"retrieve", &ttft_parts::retrieve_ns},
+            {"tokenize", &ttft_parts::tokenize_ns},
+            {"lookup", &ttft_parts::lookup_ns},
+            {"load", &ttft_parts::load_ns},
+            {"rotate", &ttft_parts::rotate_ns},
+            {"select", &ttft_parts::select_ns},
+            {"recompute", &ttft_parts::recompute_ns},
+            {"question", &ttft_parts::question_ns},
+            {"sample", &ttft_parts::sample_ns}};
   json out = json::object();
   for (const auto& [name, member] : parts) {
     std::vector<double> values;
@@ -91,11 +91,51 @@ json parts_means(const std::vector<request_result>& results) {
   return out;
 }
 
+/// What the means are over, and how many requests they lack.
+void add_counts(json& out, const std::vector<request_result>& results,
+                std::int64_t wall_ns) {
+  json finish = json::object();
+  std::uint64_t unscored = 0, without_tpot = 0, early = 0;
+  std::int64_t tokens = 0;
+  for (const auto& one : results) {
+    if (!one.ok || one.warmup) continue;
+    if (one.scores.empty()) ++unscored;
+    if (!one.tpot_ns()) ++without_tpot;
+    if (one.tokens) tokens += one.tokens->output;
+    if (!one.finish) continue;
+    const auto* name = to_string(*one.finish);
+    finish[name] = finish.value(name, 0) + 1;
+    if (*one.finish != finish_reason::length) ++early;
+  }
+  if (!finish.empty()) {
+    out["finish"] = std::move(finish);
+    out["ended_early"] = early;
+  }
+  out["unscored"] = unscored;
+  out["without_tpot"] = without_tpot;
+  out["output_tokens"] = tokens;
+  if (wall_ns > 0)
+    out["output_tokens_per_s"]
+        = static_cast<double>(tokens) / (static_cast<double>(wall_ns) / 1e9);
+}
+
+json definitions() {
+  return {{"em, f1", "SQuAD v1.1 normalisation, Unicode-aware; words; best "
+                     "over the golds"},
+          {"rouge_l", "F-measure, sentence level, Porter stemmer (NLTK); best "
+                      "over the golds"},
+          {"quantiles", "linear interpolation"},
+          {"mean_ci95", "percentile bootstrap over requests, 1000 resamples"}};
+}
+
 json to_json(const sample_statistics& of) {
-  return {{"n", of.n},     {"mean", of.mean},
+  return {{"n", of.n},
+          {"mean", of.mean},
           {"mean_ci95", {of.mean_low, of.mean_high}},
-          {"p50", of.p50}, {"p95", of.p95},
-          {"p99", of.p99}, {"min", of.min},
+          {"p50", of.p50},
+          {"p95", of.p95},
+          {"p99", of.p99},
+          {"min", of.min},
           {"max", of.max}};
 }
 
@@ -103,14 +143,19 @@ json to_json(const sample_statistics& of) {
 
 std::string
 run_summary::to_json(const std::vector<request_result>& results) const {
-  json out{{"schema", "kvloom/summary/1"}, {"requests", requests},
-           {"ok", ok},                     {"failed", failed},
-           {"warmups", warmups},           {"interrupted", interrupted},
+  json out{{"schema", "kvloom/summary/1"},
+           {"requests", requests},
+           {"ok", ok},
+           {"failed", failed},
+           {"warmups", warmups},
+           {"interrupted", interrupted},
            {"wall_ms", to_ms(wall_ns)}};
   for (const auto& one : figures_of(results)) {
     out[one.is_time ? "figures" : "scores"][one.name]
-      = report::to_json(describe(one.values));
+        = report::to_json(describe(one.values));
   }
+  add_counts(out, results, wall_ns);
+  if (out.contains("scores")) out["definitions"] = definitions();
   if (auto parts = parts_means(results); !parts.empty()) {
     out["ttft_parts_ms"] = std::move(parts);
   }
@@ -134,9 +179,8 @@ std::string summary_table(const std::vector<request_result>& results,
     const int digits = one.is_time ? 2 : 3;
     out += fmt::format("{:<16}{:>6}{:>11.{}f}{:>11.{}f}{:>11.{}f}   "
                        "[{:.{}f}, {:.{}f}]\n",
-                       one.label, of.n, of.p50, digits, of.p95, digits,
-                       of.mean, digits, of.mean_low, digits, of.mean_high,
-                       digits);
+                       one.label, of.n, of.p50, digits, of.p95, digits, of.mean,
+                       digits, of.mean_low, digits, of.mean_high, digits);
   }
   out += fmt::format("{} requests: {} ok, {} failed; {} warm-up; {:.1f} s{}",
                      summary.requests, summary.ok, summary.failed,

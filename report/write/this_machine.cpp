@@ -1,6 +1,5 @@
-#include <cstdlib>
-#include <fstream>
-#include <thread>
+#include "core/base/sha256.hpp"
+#include "report/write/run_folder.hpp"
 
 #include <fmt/format.h>
 #include <gnu/libc-version.h>
@@ -8,7 +7,11 @@
 #include <sys/utsname.h>
 #include <utf8proc.h>
 
-#include "report/write/run_folder.hpp"
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
 
 namespace kvloom::report {
 
@@ -35,11 +38,11 @@ void add_this_machine(run_manifest& manifest) {
     machine["processor"] = std::move(model);
   }
   machine["hardware_threads"]
-    = std::to_string(std::thread::hardware_concurrency());
+      = std::to_string(std::thread::hardware_concurrency());
   struct sysinfo memory = {};
   if (sysinfo(&memory) == 0) {
     machine["memory_bytes"] = std::to_string(
-      static_cast<std::uint64_t>(memory.totalram) * memory.mem_unit);
+        static_cast<std::uint64_t>(memory.totalram) * memory.mem_unit);
   }
   struct utsname system = {};
   if (uname(&system) == 0) {
@@ -55,6 +58,10 @@ void add_this_machine(run_manifest& manifest) {
   versions["kvloom"] = KVLOOM_VERSION;
   versions["build_type"] = KVLOOM_BUILD_TYPE;
   versions["compiler"] = __VERSION__;
+  if (std::ifstream own("/proc/self/exe", std::ios::binary); own) {
+    const std::string program{std::istreambuf_iterator<char>(own), {}};
+    versions["binary_sha256"] = sha256_hex(program);
+  }
   versions["glibc"] = gnu_get_libc_version();
   versions["utf8proc"] = utf8proc_version();
   versions["fmt"] = std::to_string(FMT_VERSION);

@@ -131,7 +131,7 @@ protected:
               const std::filesystem::path& to_open, const char* stream) {
     random_stream random(11, stream);
     int n_opened = 0;
-    constexpr int rounds = 3000;
+    constexpr int rounds = 1500;
     for (int round = 0; round < rounds; ++round) {
       std::string bytes = good;
       const auto n_hits = 1 + random.below(3);
