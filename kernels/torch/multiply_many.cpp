@@ -18,12 +18,13 @@ namespace kvloom::kernels {
 
 namespace {
 
-// Sizes at which oneDNN comes close to its best rate on one core; a tile of the
-// output in bf16 fits into the second-level cache.
+// Sizes at which oneDNN comes close to its best rate on one core: it packs the
+// weights of a tile anew, so a tile should have many rows. A tile of the output
+// in bf16 fits into the second-level cache.
 constexpr std::int64_t most_rows = 512;
-constexpr std::int64_t most_outputs = 1024;
+constexpr std::int64_t most_outputs = 768;
 constexpr std::int64_t fewest_rows = 128;
-constexpr std::int64_t fewest_outputs = 256;
+constexpr std::int64_t fewest_outputs = 192;
 // Small products are cut into up to this many tiles ...
 constexpr std::int64_t wanted_tiles = 8;
 // ... of at least this many values, where packing the weights counts as much
@@ -55,10 +56,10 @@ tiling cut(std::int64_t rows, std::int64_t outputs) {
   const std::int64_t wanted
       = std::min(wanted_tiles, outputs * (rows + packing_rows) / values_a_tile);
   while (down * across < wanted) {
-    if (rows / down > fewest_rows)
-      down *= 2;
-    else if (outputs / across > fewest_outputs)
+    if (outputs / across >= 2 * fewest_outputs)
       across *= 2;
+    else if (rows / down >= 2 * fewest_rows)
+      down *= 2;
     else
       break;
   }
