@@ -13,9 +13,9 @@ namespace {
 
 constexpr std::int64_t group_queries = 16;
 constexpr std::int64_t unit_keys = 32;
-/// Keys between two looks at the maximum; what belongs to them stays in the L1
-/// cache up to head_dim 64.
-constexpr std::int64_t block_keys = 128;
+/// Keys between two looks at the maximum: two units. The keys and values of
+/// more would not stay in the L1 cache from one group to the next.
+constexpr std::int64_t block_keys = 2 * unit_keys;
 constexpr float log2_e = 1.44269504F;
 constexpr float log_2 = 0.693147181F;
 
@@ -375,15 +375,12 @@ void attend_many_amx(const attention_task& t) {
     for (std::int64_t g = 0; g < n_groups; ++g) {
       query_group& group = groups[g];
       if (first >= group.last_end || end <= group.first_begin) continue;
-      std::int64_t u = 0;
-      for (; u + 2 <= n_units; u += 2)
-        two_unit_scores(unit_keys_at(t, first + u * unit_keys),
-                        unit_keys_at(t, first + (u + 1) * unit_keys),
-                        t.head_dim, group.q,
-                        scores + u * unit_keys * group_queries);
-      if (u < n_units)
-        unit_scores(unit_keys_at(t, first + u * unit_keys), t.head_dim, group.q,
-                    scores + u * unit_keys * group_queries);
+      if (n_units == 2)
+        two_unit_scores(unit_keys_at(t, first),
+                        unit_keys_at(t, first + unit_keys), t.head_dim, group.q,
+                        scores);
+      else
+        unit_scores(unit_keys_at(t, first), t.head_dim, group.q, scores);
       // In between, so that neither waits for what was just stored.
       add_values(t, pending);
       if (stale || first < group.last_begin || first + n_keys > group.first_end)
