@@ -2,11 +2,11 @@
 // code (0 done, 1 requests failed, 2 bad input, 3 environment).
 #pragma once
 
+#include "core/base/result.hpp"
+
 #include <map>
 #include <string>
 #include <vector>
-
-#include "core/base/result.hpp"
 
 namespace kvloom::cli {
 

@@ -1,12 +1,12 @@
-#include <algorithm>
-#include <cstdio>
+#include "actors/wiring/registry.hpp"
+#include "cli/command.hpp"
+#include "graphs/check/load_run.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "actors/wiring/registry.hpp"
-#include "cli/command.hpp"
-#include "graphs/check/load_run.hpp"
+#include <algorithm>
+#include <cstdio>
 
 namespace kvloom::cli {
 
@@ -130,20 +130,18 @@ int actors(const actors_options& options) {
     if (!wanted(name)) continue;
     found = true;
     if (options.common.json)
-      out.push_back({{"name", name},
-                     {"section", true},
-                     {"params", params_json(*specs)}});
+      out.push_back(
+          {{"name", name}, {"section", true}, {"params", params_json(*specs)}});
     else
       print_section(name, *specs);
   }
   if (!found) {
     std::vector<std::string> names;
     for (const auto& [name, kind] : kinds.all()) names.push_back(name);
-    return report_error(
-      {errc::bad_input,
-       fmt::format("there is no actor type '{}'; known: {}", options.kind,
-                   fmt::join(names, ", ")),
-       "kvloom actors"});
+    return report_error({errc::bad_input,
+                         fmt::format("there is no actor type '{}'; known: {}",
+                                     options.kind, fmt::join(names, ", ")),
+                         "kvloom actors"});
   }
   if (options.common.json) fmt::print("{}\n", out.dump(2));
   return 0;

@@ -1,15 +1,15 @@
-#include <cstdio>
-#include <filesystem>
-#include <thread>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include "cli/command.hpp"
 #include "engine/files/checkpoint.hpp"
 #include "engine/tokenizer/tokenizer.hpp"
 #include "kernels/api/cpu_features.hpp"
 #include "report/write/run_folder.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <filesystem>
+#include <thread>
 
 namespace kvloom::cli {
 
@@ -54,9 +54,9 @@ int doctor(const doctor_options& options) {
   report::add_this_machine(facts);
   json out{{"machine", facts.machine}, {"libraries", facts.versions}};
   out["kernels"] = {
-    {"cpu_path", kernels::to_string(kernels::detected_path())},
-    {"hardware_threads", std::thread::hardware_concurrency()},
-    {"cuda", "not in this build: device must be cpu"},
+      {"cpu_path", kernels::to_string(kernels::detected_path())},
+      {"hardware_threads", std::thread::hardware_concurrency()},
+      {"cuda", "not in this build: device must be cpu"},
   };
   int code = 0;
   if (!options.model.empty()) {

@@ -1,26 +1,25 @@
-#include <cstdio>
-#include <fstream>
-
-#include <fmt/format.h>
-
 #include "actors/wiring/registry.hpp"
 #include "cli/command.hpp"
 #include "graphs/check/load_run.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <fstream>
 
 namespace kvloom::cli {
 
 int graph(const graph_options& options) {
   actors::node_registry nodes;
   actors::register_builtin_nodes(nodes);
-  auto plan = graphs::load_run({options.file, options.set,
-                                kvloom_environment()},
-                               actors::kinds_of(nodes));
+  auto plan
+      = graphs::load_run({options.file, options.set, kvloom_environment()},
+                         actors::kinds_of(nodes));
   if (!plan) return report_error(configs::to_error(plan.error()));
   const auto& wiring = plan->wiring;
-  const auto picture = options.format == "svg" ? graphs::draw_svg(wiring)
-                       : options.format == "dot"
-                         ? graphs::draw_dot(wiring)
-                         : graphs::draw_text(wiring);
+  const auto picture = options.format == "svg"   ? graphs::draw_svg(wiring)
+                       : options.format == "dot" ? graphs::draw_dot(wiring)
+                                                 : graphs::draw_text(wiring);
   if (options.out.empty()) {
     std::fputs(picture.c_str(), stdout);
     return 0;

@@ -1,12 +1,4 @@
 // `kvloom run` and `kvloom check`.
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-#include <nlohmann/json.hpp>
-
 #include "actors/wiring/registry.hpp"
 #include "actors/wiring/run.hpp"
 #include "cli/command.hpp"
@@ -14,6 +6,14 @@
 #include "cli/stop_signals.hpp"
 #include "graphs/check/load_run.hpp"
 #include "report/write/run_folder.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
 
 namespace kvloom::cli {
 
@@ -27,8 +27,8 @@ constexpr std::size_t most_failures_shown = 20;
 result<graphs::run_plan> load(const run_options& options,
                               const actors::node_registry& nodes) {
   auto plan
-    = graphs::load_run({options.file, options.set, kvloom_environment()},
-                       actors::kinds_of(nodes));
+      = graphs::load_run({options.file, options.set, kvloom_environment()},
+                         actors::kinds_of(nodes));
   if (!plan) return tl::unexpected<error>(configs::to_error(plan.error()));
   return std::move(*plan);
 }
@@ -68,8 +68,7 @@ void print_outcome(const actors::run_outcome& outcome,
                    const run_options& options) {
   list_failures(outcome);
   if (outcome.failed_warmups > 0) {
-    fmt::print(stderr, "failed: {} warm-up requests\n",
-               outcome.failed_warmups);
+    fmt::print(stderr, "failed: {} warm-up requests\n", outcome.failed_warmups);
   }
   if (outcome.lost_actor) {
     fmt::print(stderr, "error: {}\n", to_string(*outcome.lost_actor));
@@ -109,8 +108,8 @@ int run(const run_options& options) {
   progress_line progress(options.common.quiet);
   actors::run_environment environment;
   environment.output = options.out.empty()
-                         ? report::default_run_path(plan->name)
-                         : std::filesystem::path(options.out);
+                           ? report::default_run_path(plan->name)
+                           : std::filesystem::path(options.out);
   environment.command = as_typed(options);
   environment.stop = &stop_signals::flag();
   environment.on_step = [&](const std::string& step) {
@@ -141,9 +140,8 @@ int check(const run_options& options) {
   const auto plan = load(options, nodes);
   if (!plan) return report_error(plan.error());
   if (options.common.json) {
-    const json out{{"ok", true},
-                   {"name", plan->name},
-                   {"resolved", plan->resolved_yaml}};
+    const json out{
+        {"ok", true}, {"name", plan->name}, {"resolved", plan->resolved_yaml}};
     fmt::print("{}\n", out.dump(2));
   } else if (!options.common.quiet) {
     fmt::print("ok: {}: {} actors, {} edges\n", plan->name,

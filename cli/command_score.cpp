@@ -1,18 +1,18 @@
-#include <cstdio>
+#include "cli/command.hpp"
+#include "report/score/score_files.hpp"
 
 #include <fmt/format.h>
 
-#include "cli/command.hpp"
-#include "report/score/score_files.hpp"
+#include <cstdio>
 
 namespace kvloom::cli {
 
 int score(const score_options& options) {
   const auto cleaning = options.cleaning == "first_line"
-                          ? report::answer_cleaning::first_line
-                          : report::answer_cleaning::none;
+                            ? report::answer_cleaning::first_line
+                            : report::answer_cleaning::none;
   const auto scores
-    = report::score_files(options.predictions, options.golds, cleaning);
+      = report::score_files(options.predictions, options.golds, cleaning);
   if (!scores) return report_error(scores.error());
   if (scores->em.n == 0) {
     return report_error({errc::bad_input,

@@ -1,13 +1,13 @@
-#include <cstdio>
-#include <fstream>
-#include <iostream>
-#include <iterator>
+#include "cli/command.hpp"
+#include "engine/tokenizer/tokenizer.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cli/command.hpp"
-#include "engine/tokenizer/tokenizer.hpp"
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <iterator>
 
 namespace kvloom::cli {
 
@@ -40,9 +40,8 @@ int tokenize(const tokenize_options& options) {
   if (options.common.json) {
     auto pieces = nlohmann::json::array();
     for (auto id : *ids) pieces.push_back((*words)->piece(id));
-    const nlohmann::json out{{"ids", *ids},
-                             {"pieces", pieces},
-                             {"digest", (*words)->digest()}};
+    const nlohmann::json out{
+        {"ids", *ids}, {"pieces", pieces}, {"digest", (*words)->digest()}};
     fmt::print("{}\n", out.dump(-1, ' ', false,
                                 nlohmann::json::error_handler_t::replace));
   } else {

@@ -1,12 +1,12 @@
 // The command kvloom: reads the command line, nothing else.
+#include "cli/command.hpp"
+
+#include <CLI/CLI.hpp>
+
 #include <clocale>
 #include <cstdio>
 #include <exception>
 #include <string>
-
-#include <CLI/CLI.hpp>
-
-#include "cli/command.hpp"
 
 namespace {
 
@@ -21,10 +21,10 @@ void add_file(CLI::App* command, std::string& file,
               std::vector<std::string>& set) {
   command->add_option("FILE", file, "Graph or experiment YAML")->required();
   command
-    ->add_option("--set", set,
-                 "Override a value: --set retriever.top_k=8; may be repeated")
-    ->type_name("PATH=VALUE")
-    ->allow_extra_args(false);
+      ->add_option("--set", set,
+                   "Override a value: --set retriever.top_k=8; may be repeated")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
 }
 
 } // namespace
@@ -40,13 +40,13 @@ int main(int argc, char** argv) {
 
   run_options run_given;
   auto* run_command = app.add_subcommand(
-    "run", "Run a graph or experiment and write its results");
+      "run", "Run a graph or experiment and write its results");
   add_file(run_command, run_given.file, run_given.set);
   run_command
-    ->add_option("--out", run_given.out,
-                 "Folder to create for the results (default: a fresh one "
-                 "under runs/)")
-    ->type_name("FOLDER");
+      ->add_option("--out", run_given.out,
+                   "Folder to create for the results (default: a fresh one "
+                   "under runs/)")
+      ->type_name("FOLDER");
   run_command->add_flag("--strict", run_given.strict,
                         "Fail (exit 1) on anything that was asked for and did "
                         "not happen");
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
 
   run_options check_given;
   auto* check_command = app.add_subcommand(
-    "check", "Check a graph or experiment; loads and runs nothing");
+      "check", "Check a graph or experiment; loads and runs nothing");
   add_file(check_command, check_given.file, check_given.set);
   add_common(check_command, check_given.common);
 
@@ -62,59 +62,59 @@ int main(int argc, char** argv) {
   auto* graph_command = app.add_subcommand("graph", "Draw a graph");
   add_file(graph_command, graph_given.file, graph_given.set);
   graph_command
-    ->add_option("--format,-f", graph_given.format, "text, dot or svg")
-    ->check(CLI::IsMember({"text", "dot", "svg"}))
-    ->capture_default_str();
+      ->add_option("--format,-f", graph_given.format, "text, dot or svg")
+      ->check(CLI::IsMember({"text", "dot", "svg"}))
+      ->capture_default_str();
   graph_command->add_option("--out,-o", graph_given.out,
                             "File to write (default: standard output)");
   add_common(graph_command, graph_given.common);
 
   actors_options actors_given;
   auto* actors_command = app.add_subcommand(
-    "actors", "List the kinds of actors, their ports and parameters");
+      "actors", "List the kinds of actors, their ports and parameters");
   actors_command->add_option("TYPE", actors_given.kind,
                              "Only this kind (or `model`, `prompt`)");
   add_common(actors_command, actors_given.common);
 
   doctor_options doctor_given;
   auto* doctor_command
-    = app.add_subcommand("doctor", "Say what this machine can do");
+      = app.add_subcommand("doctor", "Say what this machine can do");
   doctor_command->add_option("--model", doctor_given.model,
                              "Also open and describe this model");
   add_common(doctor_command, doctor_given.common);
 
   tokenize_options tokenize_given;
   auto* tokenize_command
-    = app.add_subcommand("tokenize", "Print the token ids of a text");
+      = app.add_subcommand("tokenize", "Print the token ids of a text");
   tokenize_command
-    ->add_option("--model", tokenize_given.model,
-                 "GGUF file, model folder or tokenizer.json")
-    ->required();
+      ->add_option("--model", tokenize_given.model,
+                   "GGUF file, model folder or tokenizer.json")
+      ->required();
   auto* text = tokenize_command->add_option("--text", tokenize_given.text,
                                             "The text itself");
   auto* file = tokenize_command->add_option(
-    "--file", tokenize_given.file, "File with the text; - is standard input");
+      "--file", tokenize_given.file, "File with the text; - is standard input");
   text->excludes(file);
   tokenize_command->add_flag(
-    "--control", tokenize_given.control,
-    "Read the spelling of control tokens as the tokens (templates)");
+      "--control", tokenize_given.control,
+      "Read the spelling of control tokens as the tokens (templates)");
   add_common(tokenize_command, tokenize_given.common);
 
   score_options score_given;
   auto* score_command
-    = app.add_subcommand("score", "Score predictions against golds");
+      = app.add_subcommand("score", "Score predictions against golds");
   score_command
-    ->add_option("--pred", score_given.predictions,
-                 "JSON lines with id and answer (a results.jsonl will do)")
-    ->required();
+      ->add_option("--pred", score_given.predictions,
+                   "JSON lines with id and answer (a results.jsonl will do)")
+      ->required();
   score_command
-    ->add_option("--gold", score_given.golds, "JSON lines with id and golds")
-    ->required();
+      ->add_option("--gold", score_given.golds, "JSON lines with id and golds")
+      ->required();
   score_command
-    ->add_option("--clean", score_given.cleaning,
-                 "What becomes of an answer first: none or first_line")
-    ->check(CLI::IsMember({"none", "first_line"}))
-    ->capture_default_str();
+      ->add_option("--clean", score_given.cleaning,
+                   "What becomes of an answer first: none or first_line")
+      ->check(CLI::IsMember({"none", "first_line"}))
+      ->capture_default_str();
   add_common(score_command, score_given.common);
 
   try {

@@ -1,12 +1,12 @@
 #include "cli/progress.hpp"
 
-#include <cmath>
-#include <cstdio>
+#include "core/base/clock.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "core/base/clock.hpp"
+#include <cmath>
+#include <cstdio>
 
 namespace kvloom::cli {
 
@@ -28,7 +28,7 @@ std::string progress_text(std::uint64_t done, std::uint64_t failed,
   if (failed > 0) text += fmt::format(" ({} failed)", failed);
   if (done == 0 || elapsed_ns <= 0) return text;
   const double rate
-    = static_cast<double>(done) / (1e-9 * static_cast<double>(elapsed_ns));
+      = static_cast<double>(done) / (1e-9 * static_cast<double>(elapsed_ns));
   text += fmt::format(", {:.{}f}/s", rate, rate < 10 ? 2 : 0);
   if (done < total) {
     text += ", " + time_left(static_cast<double>(total - done) / rate);
@@ -37,8 +37,8 @@ std::string progress_text(std::uint64_t done, std::uint64_t failed,
 }
 
 progress_line::progress_line(bool quiet)
-  : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), began_ns_(now_ns()),
-    shown_ns_(began_ns_) {}
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), began_ns_(now_ns()),
+      shown_ns_(began_ns_) {}
 
 void progress_line::show(std::uint64_t done, std::uint64_t failed,
                          std::uint64_t total) {

@@ -1,9 +1,9 @@
-#include <cstdio>
-#include <cstring>
+#include "cli/command.hpp"
 
 #include <unistd.h>
 
-#include "cli/command.hpp"
+#include <cstdio>
+#include <cstring>
 
 namespace kvloom::cli {
 

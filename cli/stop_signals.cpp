@@ -10,7 +10,9 @@ std::atomic<bool> stopped{false};
 static_assert(std::atomic<bool>::is_always_lock_free,
               "a signal handler may only touch lock-free atomics");
 
-extern "C" void note_signal(int /*number*/) { stopped.store(true); }
+extern "C" void note_signal(int /*number*/) {
+  stopped.store(true);
+}
 
 void handle(void (*handler)(int), int flags) {
   struct sigaction action = {};
@@ -29,8 +31,12 @@ stop_signals::stop_signals() {
   handle(note_signal, SA_RESTART | static_cast<int>(SA_RESETHAND));
 }
 
-stop_signals::~stop_signals() { handle(SIG_DFL, 0); }
+stop_signals::~stop_signals() {
+  handle(SIG_DFL, 0);
+}
 
-const std::atomic<bool>& stop_signals::flag() { return stopped; }
+const std::atomic<bool>& stop_signals::flag() {
+  return stopped;
+}
 
 } // namespace kvloom::cli

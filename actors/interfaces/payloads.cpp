@@ -1,8 +1,8 @@
 #include "actors/interfaces/payloads.hpp"
 
-#include <fmt/format.h>
-
 #include "core/base/clock.hpp"
+
+#include <fmt/format.h>
 
 namespace kvloom::actors {
 
@@ -25,11 +25,11 @@ std::string place_of(const planned_request& plan) {
 result<void> check_deadline(const open_request& request, std::int64_t now) {
   if (now <= request.deadline_ns) return {};
   return fail(
-    errc::deadline,
-    fmt::format("no answer {:.1f} s after the question was asked; raise the "
-                "question source's `deadline` or ask for less",
-                to_ms(now - request.emitted_ns) * 1e-3),
-    place_of(request.plan));
+      errc::deadline,
+      fmt::format("no answer {:.1f} s after the question was asked; raise the "
+                  "question source's `deadline` or ask for less",
+                  to_ms(now - request.emitted_ns) * 1e-3),
+      place_of(request.plan));
 }
 
 } // namespace kvloom::actors

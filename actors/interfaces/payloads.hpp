@@ -2,16 +2,16 @@
 // and handles, never tensors. No actor library in here.
 #pragma once
 
+#include "actors/support/language_model.hpp"
+#include "core/base/result.hpp"
+#include "core/record/question.hpp"
+#include "core/record/request_result.hpp"
+
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
-
-#include "actors/support/language_model.hpp"
-#include "core/base/result.hpp"
-#include "core/record/question.hpp"
-#include "core/record/request_result.hpp"
 
 namespace kvloom::actors {
 
@@ -56,11 +56,11 @@ struct retrieved {
 /// and handed on with the message, so its fields need no lock.
 struct running_request {
   request_ptr request;
-  request_result draft; ///< filled as the work goes on
+  request_result draft;               ///< filled as the work goes on
   std::vector<token_id> context_ids;  ///< opening and passages
   std::vector<token_id> question_ids; ///< closing
-  std::int64_t capacity = 0;   ///< tokens of KV to reserve
-  std::int64_t entered_ns = 0; ///< into the prefiller's queue
+  std::int64_t capacity = 0;          ///< tokens of KV to reserve
+  std::int64_t entered_ns = 0;        ///< into the prefiller's queue
   std::int64_t prompt_begin_ns = 0, prompt_end_ns = 0; ///< tokenisation
   std::unique_ptr<generation> kv;
   std::unique_ptr<token_chooser> chooser;
@@ -69,8 +69,8 @@ struct running_request {
   std::unique_ptr<answer_text> answer;
   std::vector<std::int64_t> token_ns; ///< when each token was known
   token_id last_token = 0;
-  bool complete = false;         ///< the answer has ended
-  std::optional<error> failure;  ///< instead of an answer
+  bool complete = false;        ///< the answer has ended
+  std::optional<error> failure; ///< instead of an answer
 };
 
 using running_request_ptr = std::shared_ptr<running_request>;

@@ -1,14 +1,14 @@
 #include "actors/nodes/decoder.hpp"
 
-#include <algorithm>
-#include <type_traits>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "actors/support/errors.hpp"
 #include "actors/support/time_left.hpp"
 #include "core/base/clock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
 
 namespace kvloom::actors {
 
@@ -44,8 +44,7 @@ std::vector<decoding> running_batch::take_ended() {
   const auto goes_on = [](const decoding& one) {
     return !one.work->complete && !one.work->failure;
   };
-  const auto first
-    = std::stable_partition(rows_.begin(), rows_.end(), goes_on);
+  const auto first = std::stable_partition(rows_.begin(), rows_.end(), goes_on);
   std::vector<decoding> ended(std::make_move_iterator(first),
                               std::make_move_iterator(rows_.end()));
   rows_.erase(first, rows_.end());
@@ -65,9 +64,9 @@ void decoder_state::init(decoder_options options, model_actor owner,
 }
 
 void decoder_state::fail_request(const decoding& one, error why) {
-  self_->send(links_.ledger, failed_atom_v,
-              request_failure{one.partial->sequence, std::move(why),
-                              one.partial});
+  self_->send(
+      links_.ledger, failed_atom_v,
+      request_failure{one.partial->sequence, std::move(why), one.partial});
   in_.finished(self_, one.edge);
 }
 
@@ -92,7 +91,7 @@ void decoder_state::receive(edge_id edge, const prefilled& item) {
     if (auto legal = in_.received(edge); !legal) return pass_on(legal);
     work.answer = model_->new_answer(options_.max_new_tokens, options_.stop);
     work.token_ns.reserve(static_cast<std::size_t>(
-      std::min<std::int64_t>(options_.max_new_tokens, 1024)));
+        std::min<std::int64_t>(options_.max_new_tokens, 1024)));
     work.token_ns.push_back(work.first_token_ns);
     work.last_token = work.first_token;
     work.complete = work.answer->push(work.first_token);
@@ -126,21 +125,21 @@ void decoder_state::take_turn() {
   // The model looks at each row's own deadline at every step; this one is for
   // a model that does not come back.
   self_->request(owner_, time_left(last_deadline), decode_atom_v, turn)
-    .then(
-      [this](const decode_turn_ptr&) {
-        give_way_.reset();
-        for (const auto& one : batch_->take_ended()) end_request(one);
-        take_turn();
-        end_if_empty();
-      },
-      [this](const caf::error& why) {
-        give_way_->store(true, std::memory_order_relaxed);
-        give_way_.reset();
-        for (const auto& one : batch_->take_rows())
-          fail_request(one, from_caf(why));
-        take_turn();
-        end_if_empty();
-      });
+      .then(
+          [this](const decode_turn_ptr&) {
+            give_way_.reset();
+            for (const auto& one : batch_->take_ended()) end_request(one);
+            take_turn();
+            end_if_empty();
+          },
+          [this](const caf::error& why) {
+            give_way_->store(true, std::memory_order_relaxed);
+            give_way_.reset();
+            for (const auto& one : batch_->take_rows())
+              fail_request(one, from_caf(why));
+            take_turn();
+            end_if_empty();
+          });
 }
 
 void decoder_state::end_if_empty() {
@@ -151,23 +150,23 @@ void decoder_state::end_if_empty() {
 
 stage_actor<prefilled>::behavior_type decoder_state::behavior() {
   return {
-    [this](link_out_atom, const out_link& link) { out_.link(link); },
-    [this](link_in_atom, const in_link& link) { in_.link(link); },
-    [this](begin_atom, const run_links& links) {
-      links_ = links;
-      in_.open(self_);
-    },
-    [this](credit_atom, edge_id, std::uint32_t n) {
-      out_.grant(n);
-      out_.flush(self_, in_);
-    },
-    [this](item_atom, edge_id edge, const prefilled& item) {
-      receive(edge, item);
-    },
-    [this](end_atom, edge_id edge) {
-      in_.end(edge);
-      end_if_empty();
-    },
+      [this](link_out_atom, const out_link& link) { out_.link(link); },
+      [this](link_in_atom, const in_link& link) { in_.link(link); },
+      [this](begin_atom, const run_links& links) {
+        links_ = links;
+        in_.open(self_);
+      },
+      [this](credit_atom, edge_id, std::uint32_t n) {
+        out_.grant(n);
+        out_.flush(self_, in_);
+      },
+      [this](item_atom, edge_id edge, const prefilled& item) {
+        receive(edge, item);
+      },
+      [this](end_atom, edge_id edge) {
+        in_.end(edge);
+        end_if_empty();
+      },
   };
 }
 
@@ -188,25 +187,24 @@ node_type decoder_type() {
   kind.inputs = {input_of<prefilled>("request", "KV with a first token.")};
   kind.outputs = {port_of<answered>("answer", "Answers with their times.")};
   kind.params = {
-    integer_param("max_new_tokens", "An answer ends after so many tokens.", 32,
-                  1, 1048576, "tokens"),
-    real_param("temperature", "0 takes the likeliest token each time.", 0, 0,
-               100),
-    integer_param("top_k",
-                  "Sample among so many likeliest tokens; 0 is all.", 0, 0,
-                  1e9, "tokens"),
-    real_param("top_p",
-               "Sample among the likeliest tokens that together have this "
-               "probability; 1 is all.",
-               1, 0, 1),
-    texts_param("stop", "An answer ends before the first of these texts."),
-    integer_param("batch",
-                  "Requests that take their steps together, at most.", 8, 1,
-                  4096, "requests"),
-    integer_param("turn_steps",
-                  "Steps that decoding takes while a prefill waits for the "
-                  "model.",
-                  16, 1, 1048576, "steps"),
+      integer_param("max_new_tokens", "An answer ends after so many tokens.",
+                    32, 1, 1048576, "tokens"),
+      real_param("temperature", "0 takes the likeliest token each time.", 0, 0,
+                 100),
+      integer_param("top_k", "Sample among so many likeliest tokens; 0 is all.",
+                    0, 0, 1e9, "tokens"),
+      real_param("top_p",
+                 "Sample among the likeliest tokens that together have this "
+                 "probability; 1 is all.",
+                 1, 0, 1),
+      texts_param("stop", "An answer ends before the first of these texts."),
+      integer_param("batch",
+                    "Requests that take their steps together, at most.", 8, 1,
+                    4096, "requests"),
+      integer_param("turn_steps",
+                    "Steps that decoding takes while a prefill waits for the "
+                    "model.",
+                    16, 1, 1048576, "steps"),
   };
   auto prepare = [](const graphs::graph_node& node,
                     prepare_context&) -> result<node_spawner> {
@@ -224,10 +222,10 @@ node_type decoder_type() {
                     configs::to_string(node.where));
     return [options](spawn_context& at) {
       return running_node{
-        at.system.spawn(decoder, options, at.owner,
-                        std::shared_ptr<const language_model>(at.model)),
-        {},
-        {}};
+          at.system.spawn(decoder, options, at.owner,
+                          std::shared_ptr<const language_model>(at.model)),
+          {},
+          {}};
     };
   };
   return {std::move(kind), std::move(prepare)};

@@ -2,6 +2,13 @@
 // requests step together.
 #pragma once
 
+#include "actors/interfaces/actors.hpp"
+#include "actors/support/ports.hpp"
+#include "actors/wiring/registry.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
 #include <atomic>
 #include <cstdint>
 #include <deque>
@@ -9,20 +16,13 @@
 #include <string>
 #include <vector>
 
-#include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
-
-#include "actors/interfaces/actors.hpp"
-#include "actors/support/ports.hpp"
-#include "actors/wiring/registry.hpp"
-
 namespace kvloom::actors {
 
 struct decoder_options {
   std::int64_t max_new_tokens = 32;
   std::vector<std::string> stop;
-  std::size_t batch = 8;         ///< requests that step together, at most
-  std::int64_t turn_steps = 16;  ///< steps before a waiting prefill goes first
+  std::size_t batch = 8;        ///< requests that step together, at most
+  std::int64_t turn_steps = 16; ///< steps before a waiting prefill goes first
 };
 
 /// The result of a request whose answer is complete. Error (internal): times

@@ -1,19 +1,19 @@
 #include "actors/nodes/prefiller.hpp"
 
-#include <algorithm>
-#include <type_traits>
-
-#include <fmt/format.h>
-
 #include "actors/support/errors.hpp"
 #include "actors/support/time_left.hpp"
 #include "core/base/clock.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <type_traits>
 
 namespace kvloom::actors {
 
 prompt_maker::prompt_maker(std::shared_ptr<const language_model> model,
                            prefiller_options options)
-  : model_(std::move(model)), options_(std::move(options)) {}
+    : model_(std::move(model)), options_(std::move(options)) {}
 
 result<running_request_ptr> prompt_maker::make(const retrieved& asked) const {
   auto work = std::make_shared<running_request>();
@@ -31,12 +31,11 @@ result<running_request_ptr> prompt_maker::make(const retrieved& asked) const {
   if (!made) return pass_on(made);
   for (const auto& segment : made->segments) {
     auto& into = segment.role == engine::segment_role::closing
-                   ? work->question_ids
-                   : work->context_ids;
+                     ? work->question_ids
+                     : work->context_ids;
     into.insert(into.end(), segment.ids.begin(), segment.ids.end());
   }
-  const auto prompt_tokens
-    = static_cast<std::int64_t>(made->size());
+  const auto prompt_tokens = static_cast<std::int64_t>(made->size());
   if (prompt_tokens == 0)
     return fail(errc::bad_input,
                 "the prompt has no tokens: the question is empty and so is "
@@ -46,14 +45,15 @@ result<running_request_ptr> prompt_maker::make(const retrieved& asked) const {
   work->capacity = prompt_tokens + options_.answer_tokens - 1;
   if (work->capacity > model_->context_length())
     return fail(
-      errc::bad_input,
-      fmt::format("the prompt has {} tokens in {} passages and up to {} more "
-                  "may follow (max_new_tokens), but the model's context holds "
-                  "{}; lower the retriever's top_k or max_new_tokens, or take "
-                  "a model with a longer context",
-                  prompt_tokens, passages.size(), options_.answer_tokens,
-                  model_->context_length()),
-      place_of(plan));
+        errc::bad_input,
+        fmt::format(
+            "the prompt has {} tokens in {} passages and up to {} more "
+            "may follow (max_new_tokens), but the model's context holds "
+            "{}; lower the retriever's top_k or max_new_tokens, or take "
+            "a model with a longer context",
+            prompt_tokens, passages.size(), options_.answer_tokens,
+            model_->context_length()),
+        place_of(plan));
   token_account account;
   account.prompt = prompt_tokens;
   account.missed = prompt_tokens; // mode full: nothing is stored
@@ -61,9 +61,8 @@ result<running_request_ptr> prompt_maker::make(const retrieved& asked) const {
   work->draft.prefill = prefill_report{};
   work->draft.prefill->mode = options_.mode;
   work->chooser = model_->new_chooser(
-    options_.sampling,
-    fmt::format("sampling/{}/{}/{}", plan.repeat, plan.asked->row,
-                plan.asked->id));
+      options_.sampling, fmt::format("sampling/{}/{}/{}", plan.repeat,
+                                     plan.asked->row, plan.asked->id));
   work->prompt_end_ns = now_ns();
   return work;
 }
@@ -72,8 +71,9 @@ result<void> check_prefilled(const running_request& work) {
   const auto& draft = work.draft;
   const auto place = place_of(work.request->plan);
   if (!draft.tokens || !draft.tokens->closes())
-    return fail(errc::internal, "the account of the prompt's tokens is not "
-                                "balanced",
+    return fail(errc::internal,
+                "the account of the prompt's tokens is not "
+                "balanced",
                 place);
   const auto present = work.kv ? work.kv->length() : 0;
   if (present != draft.tokens->prompt)
@@ -98,11 +98,11 @@ void prefiller_state::init(prompt_maker prompts, model_actor owner,
 
 void prefiller_state::fail_request(std::uint64_t sequence, edge_id edge,
                                    error why, const request_result* partial) {
-  self_->send(links_.ledger, failed_atom_v,
-              request_failure{
-                sequence, std::move(why),
-                partial ? std::make_shared<const request_result>(*partial)
-                        : nullptr});
+  self_->send(
+      links_.ledger, failed_atom_v,
+      request_failure{sequence, std::move(why),
+                      partial ? std::make_shared<const request_result>(*partial)
+                              : nullptr});
   in_.finished(self_, edge);
 }
 
@@ -130,21 +130,19 @@ void prefiller_state::start_next() {
   waiting_.pop_front();
   demand_->prefills_waiting.fetch_add(1);
   self_
-    ->request(owner_, time_left(work->request->deadline_ns), prefill_atom_v,
-              work)
-    .then(
-      [this, edge = edge](const running_request_ptr& back) {
-        done(back, edge);
-      },
-      [this, edge = edge, sequence = work->request->plan.sequence,
-       partial = work->draft](const caf::error& why) {
-        // Not from the request itself: after a deadline the model may still
-        // be writing to it.
-        busy_ = false;
-        fail_request(sequence, edge, from_caf(why), &partial);
-        start_next();
-        end_if_empty();
-      });
+      ->request(owner_, time_left(work->request->deadline_ns), prefill_atom_v,
+                work)
+      .then([this, edge = edge](
+                const running_request_ptr& back) { done(back, edge); },
+            [this, edge = edge, sequence = work->request->plan.sequence,
+             partial = work->draft](const caf::error& why) {
+              // Not from the request itself: after a deadline the model may
+              // still be writing to it.
+              busy_ = false;
+              fail_request(sequence, edge, from_caf(why), &partial);
+              start_next();
+              end_if_empty();
+            });
 }
 
 void prefiller_state::done(const running_request_ptr& work, edge_id edge) {
@@ -168,24 +166,24 @@ void prefiller_state::end_if_empty() {
 
 stage_actor<retrieved>::behavior_type prefiller_state::behavior() {
   return {
-    [this](link_out_atom, const out_link& link) { out_.link(link); },
-    [this](link_in_atom, const in_link& link) { in_.link(link); },
-    [this](begin_atom, const run_links& links) {
-      links_ = links;
-      in_.open(self_);
-    },
-    [this](credit_atom, edge_id, std::uint32_t n) {
-      out_.grant(n);
-      out_.flush(self_, in_);
-      start_next();
-    },
-    [this](item_atom, edge_id edge, const retrieved& asked) {
-      receive(edge, asked);
-    },
-    [this](end_atom, edge_id edge) {
-      in_.end(edge);
-      end_if_empty();
-    },
+      [this](link_out_atom, const out_link& link) { out_.link(link); },
+      [this](link_in_atom, const in_link& link) { in_.link(link); },
+      [this](begin_atom, const run_links& links) {
+        links_ = links;
+        in_.open(self_);
+      },
+      [this](credit_atom, edge_id, std::uint32_t n) {
+        out_.grant(n);
+        out_.flush(self_, in_);
+        start_next();
+      },
+      [this](item_atom, edge_id edge, const retrieved& asked) {
+        receive(edge, asked);
+      },
+      [this](end_atom, edge_id edge) {
+        in_.end(edge);
+        end_if_empty();
+      },
   };
 }
 
@@ -204,13 +202,13 @@ node_type prefiller_type() {
   kind.name = "prefiller";
   kind.help = "Computes the KV of prompts and their first tokens.";
   kind.inputs
-    = {input_of<retrieved>("request", "Questions with their passages.")};
+      = {input_of<retrieved>("request", "Questions with their passages.")};
   kind.outputs
-    = {port_of<prefilled>("prefilled", "KV, first token and accounts.")};
+      = {port_of<prefilled>("prefilled", "KV, first token and accounts.")};
   kind.params = {choice_param(
-    "mode",
-    "Which rows are computed: full computes every row of every prompt.",
-    "full", {"full"})};
+      "mode",
+      "Which rows are computed: full computes every row of every prompt.",
+      "full", {"full"})};
   auto prepare = [](const graphs::graph_node& node,
                     prepare_context& context) -> result<node_spawner> {
     const auto* decoder = context.downstream(node.name, "decoder");
@@ -229,11 +227,11 @@ node_type prefiller_type() {
     options.sampling.top_p = decoding.real("top_p");
     options.sampling.seed = context.plan.seed;
     return [options](spawn_context& at) {
-      return running_node{
-        at.system.spawn(prefiller, prompt_maker(at.model, options), at.owner,
-                        at.demand),
-        {},
-        {}};
+      return running_node{at.system.spawn(prefiller,
+                                          prompt_maker(at.model, options),
+                                          at.owner, at.demand),
+                          {},
+                          {}};
     };
   };
   return {std::move(kind), std::move(prepare)};

@@ -1,18 +1,18 @@
 // Turns a question and its passages into KV and a first token.
 #pragma once
 
+#include "actors/interfaces/actors.hpp"
+#include "actors/support/ports.hpp"
+#include "actors/wiring/registry.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <string>
 #include <utility>
-
-#include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
-
-#include "actors/interfaces/actors.hpp"
-#include "actors/support/ports.hpp"
-#include "actors/wiring/registry.hpp"
 
 namespace kvloom::actors {
 

@@ -1,15 +1,15 @@
 #include "actors/nodes/question_source.hpp"
 
+#include "actors/support/errors.hpp"
+#include "core/base/clock.hpp"
+#include "core/base/random.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 #include <type_traits>
 #include <utility>
-
-#include <fmt/format.h>
-
-#include "actors/support/errors.hpp"
-#include "core/base/clock.hpp"
-#include "core/base/random.hpp"
 
 namespace kvloom::actors {
 
@@ -24,7 +24,9 @@ request_plan plan_requests(const std::shared_ptr<const datasets::dataset>& data,
   }
   auto plan = std::make_shared<std::vector<planned_request>>();
   const auto add = [&](std::size_t place, std::int64_t repeat, bool warmup) {
-    plan->push_back({plan->size(), static_cast<std::uint32_t>(repeat), warmup,
+    plan->push_back({plan->size(),
+                     static_cast<std::uint32_t>(repeat),
+                     warmup,
                      {data, &data->questions[order[place]]}});
   };
   if (order.empty()) return plan;
@@ -37,16 +39,14 @@ request_plan plan_requests(const std::shared_ptr<const datasets::dataset>& data,
 
 emission::emission(request_plan plan, std::int64_t most_open,
                    std::int64_t deadline_ns)
-  : plan_(std::move(plan)),
-    most_open_(static_cast<std::uint64_t>(most_open)),
-    deadline_ns_(deadline_ns),
-    open_(plan_->size(), false) {}
+    : plan_(std::move(plan)), most_open_(static_cast<std::uint64_t>(most_open)),
+      deadline_ns_(deadline_ns), open_(plan_->size(), false) {}
 
 bool emission::may_emit() const {
   if (exhausted()) return false;
   if (most_open_ > 0 && n_open_ >= most_open_) return false;
   const bool leaves_warmup
-    = next_ > 0 && (*plan_)[next_ - 1].warmup && !(*plan_)[next_].warmup;
+      = next_ > 0 && (*plan_)[next_ - 1].warmup && !(*plan_)[next_].warmup;
   return !leaves_warmup || n_open_ == 0;
 }
 
@@ -56,7 +56,7 @@ request_ptr emission::next(std::int64_t now) {
   ++next_;
   ++n_open_;
   return std::make_shared<const open_request>(
-    open_request{planned, now, now + deadline_ns_});
+      open_request{planned, now, now + deadline_ns_});
 }
 
 void emission::finished(std::uint64_t sequence) {
@@ -83,31 +83,31 @@ void question_source_state::pump() {
 
 source_node_actor::behavior_type question_source_state::behavior() {
   return {
-    [this](link_out_atom, const out_link& link) { out_.link(link); },
-    [](link_in_atom, const in_link&) {}, // a source has no inputs
-    [this](begin_atom, const run_links& links) {
-      links_ = links;
-      begun_ = true;
-      pump();
-    },
-    [this](credit_atom, edge_id, std::uint32_t n) {
-      out_.grant(n);
-      pump();
-    },
-    [this](finished_atom, std::uint64_t sequence) {
-      questions_->finished(sequence);
-      pump();
-    },
-    [this](halt_atom) {
-      questions_->halt();
-      pump();
-    },
+      [this](link_out_atom, const out_link& link) { out_.link(link); },
+      [](link_in_atom, const in_link&) {}, // a source has no inputs
+      [this](begin_atom, const run_links& links) {
+        links_ = links;
+        begun_ = true;
+        pump();
+      },
+      [this](credit_atom, edge_id, std::uint32_t n) {
+        out_.grant(n);
+        pump();
+      },
+      [this](finished_atom, std::uint64_t sequence) {
+        questions_->finished(sequence);
+        pump();
+      },
+      [this](halt_atom) {
+        questions_->halt();
+        pump();
+      },
   };
 }
 
-source_node_actor::behavior_type question_source(
-  source_node_actor::stateful_pointer<question_source_state> self,
-  const emission& questions) {
+source_node_actor::behavior_type
+question_source(source_node_actor::stateful_pointer<question_source_state> self,
+                const emission& questions) {
   static_assert(!std::is_aggregate_v<question_source_state>);
   self->set_exception_handler(exception_handler);
   self->state.init(questions);
@@ -122,8 +122,8 @@ node_spawner source_of(const std::shared_ptr<const datasets::dataset>& data,
   for (const auto& note : data->notes)
     context.notes.push_back(data->path.filename().string() + ": " + note);
   context.requests = plan_requests(
-    data, {params.text("order") == "shuffled", context.plan.seed,
-           context.plan.repeat, context.plan.warmup});
+      data, {params.text("order") == "shuffled", context.plan.seed,
+             context.plan.repeat, context.plan.warmup});
   const emission questions(context.requests, params.integer("open"),
                            params.integer("deadline"));
   return [questions](spawn_context& at) {
@@ -138,29 +138,30 @@ node_type question_source_type() {
   kind.help = "Reads a data set and asks its questions.";
   kind.source = true;
   kind.outputs
-    = {port_of<asked_question>("question", "Questions with their passages.")};
+      = {port_of<asked_question>("question", "Questions with their passages.")};
   kind.params = {
-    path_param("path", "The data set: JSON or JSON lines, plain or gzip."),
-    integer_param("limit", "Ask only so many questions; 0 is all of them.", 0,
-                  0, 1e15, "questions"),
-    integer_param("offset", "Skip so many questions at the front.", 0, 0, 1e15,
-                  "questions"),
-    choice_param("order",
-                 "The file's order, or one shuffled by the run's seed.",
-                 "file", {"file", "shuffled"}),
-    integer_param("open",
-                  "Questions that may be unanswered at a time; 1 measures each "
-                  "by itself, 0 leaves it to the credit of the edges.",
-                  1, 0, 65536, "questions"),
-    duration_param("deadline", "A question that has no answer by then fails.",
-                   600, 1e-3, 7.0 * 86400),
+      path_param("path", "The data set: JSON or JSON lines, plain or gzip."),
+      integer_param("limit", "Ask only so many questions; 0 is all of them.", 0,
+                    0, 1e15, "questions"),
+      integer_param("offset", "Skip so many questions at the front.", 0, 0,
+                    1e15, "questions"),
+      choice_param("order",
+                   "The file's order, or one shuffled by the run's seed.",
+                   "file", {"file", "shuffled"}),
+      integer_param(
+          "open",
+          "Questions that may be unanswered at a time; 1 measures each "
+          "by itself, 0 leaves it to the credit of the edges.",
+          1, 0, 65536, "questions"),
+      duration_param("deadline", "A question that has no answer by then fails.",
+                     600, 1e-3, 7.0 * 86400),
   };
   auto prepare = [](const graphs::graph_node& node,
                     prepare_context& context) -> result<node_spawner> {
     const auto& params = node.params;
     auto read = datasets::read_dataset(
-      params.text("path"),
-      {params.integer("limit"), params.integer("offset")});
+        params.text("path"),
+        {params.integer("limit"), params.integer("offset")});
     if (!read) return pass_on(read);
     if (read->questions.empty())
       return fail(errc::bad_input,
@@ -171,14 +172,13 @@ node_type question_source_type() {
                   params.text("path"));
     const auto wanted = params.integer("limit");
     if (wanted > static_cast<std::int64_t>(read->questions.size()))
-      context.unmet.push_back(
-        fmt::format("{} asks {} questions and the data set has {} from "
-                    "offset {}",
-                    node.name, wanted, read->questions.size(),
-                    params.integer("offset")));
+      context.unmet.push_back(fmt::format(
+          "{} asks {} questions and the data set has {} from "
+          "offset {}",
+          node.name, wanted, read->questions.size(), params.integer("offset")));
     return source_of(
-      std::make_shared<const datasets::dataset>(std::move(*read)), params,
-      context);
+        std::make_shared<const datasets::dataset>(std::move(*read)), params,
+        context);
   };
   return {std::move(kind), std::move(prepare)};
 }

@@ -2,15 +2,15 @@
 // credit and while fewer than `open` are unanswered.
 #pragma once
 
-#include <cstdint>
-#include <memory>
+#include "actors/interfaces/actors.hpp"
+#include "actors/support/ports.hpp"
+#include "actors/wiring/registry.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include "actors/interfaces/actors.hpp"
-#include "actors/support/ports.hpp"
-#include "actors/wiring/registry.hpp"
+#include <cstdint>
+#include <memory>
 
 namespace kvloom::actors {
 
@@ -60,7 +60,7 @@ class question_source_state {
 public:
   static inline const char* name = "question-source";
   explicit question_source_state(source_node_actor::pointer self)
-    : self_(self) {}
+      : self_(self) {}
   void init(emission questions) {
     questions_ = std::make_unique<emission>(std::move(questions));
   }
@@ -76,9 +76,9 @@ private:
   out_port<asked_question> out_;
 };
 
-source_node_actor::behavior_type question_source(
-  source_node_actor::stateful_pointer<question_source_state> self,
-  const emission& questions);
+source_node_actor::behavior_type
+question_source(source_node_actor::stateful_pointer<question_source_state> self,
+                const emission& questions);
 
 /// A source that asks the questions of `data` in the way that the parameters
 /// `order`, `open` and `deadline` say; leaves data and plan in the context.

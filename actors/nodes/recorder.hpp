@@ -1,16 +1,16 @@
 // Scores answers, writes results, and is the place where every request ends.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-
-#include <caf/stateful_actor.hpp>
-#include <caf/typed_event_based_actor.hpp>
-
 #include "actors/interfaces/actors.hpp"
 #include "actors/support/ports.hpp"
 #include "actors/support/run_books.hpp"
 #include "actors/wiring/registry.hpp"
+
+#include <caf/stateful_actor.hpp>
+#include <caf/typed_event_based_actor.hpp>
+
+#include <cstdint>
+#include <memory>
 
 namespace kvloom::actors {
 

@@ -1,14 +1,14 @@
 #include "actors/nodes/retriever.hpp"
 
+#include "core/base/clock.hpp"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
-
-#include <fmt/format.h>
-
-#include "core/base/clock.hpp"
 
 namespace kvloom::actors {
 
@@ -29,14 +29,14 @@ std::vector<passage> collection_of(const datasets::dataset& data) {
 }
 
 passage_search::passage_search(const retriever_options& options)
-  : options_(options) {}
+    : options_(options) {}
 
 passage_search::passage_search(const retriever_options& options,
                                std::vector<passage> collection)
-  : options_(options),
-    collection_(
-      std::make_shared<const std::vector<passage>>(std::move(collection))),
-    index_(std::make_shared<const retrieval::bm25_index>(*collection_)) {}
+    : options_(options),
+      collection_(
+          std::make_shared<const std::vector<passage>>(std::move(collection))),
+      index_(std::make_shared<const retrieval::bm25_index>(*collection_)) {}
 
 result<retrieved>
 passage_search::operator()(const asked_question& asked) const {
@@ -46,17 +46,17 @@ passage_search::operator()(const asked_question& asked) const {
   retrieved found;
   found.request = asked.request;
   const bool has_ids
-    = std::any_of(passages.begin(), passages.end(),
-                  [](const passage& one) { return !one.ids.empty(); });
+      = std::any_of(passages.begin(), passages.end(),
+                    [](const passage& one) { return !one.ids.empty(); });
   if (has_ids) {
     if (options_.top_k < passages.size())
       return fail(
-        errc::bad_input,
-        fmt::format("{} passages are given as token ids, which can't be "
-                    "searched, and top_k is {}; set the retriever's top_k to "
-                    "{} or more, or give texts",
-                    passages.size(), options_.top_k, passages.size()),
-        place_of(asked.request->plan));
+          errc::bad_input,
+          fmt::format("{} passages are given as token ids, which can't be "
+                      "searched, and top_k is {}; set the retriever's top_k to "
+                      "{} or more, or give texts",
+                      passages.size(), options_.top_k, passages.size()),
+          place_of(asked.request->plan));
     for (const auto& one : passages) found.ranking.push_back({one.index, 0});
   } else if (index_) {
     found.ranking = index_->search(question->text, options_.top_k);
@@ -70,8 +70,8 @@ passage_search::operator()(const asked_question& asked) const {
   auto prompt_order = found.ranking;
   if (options_.original_order)
     std::stable_sort(
-      prompt_order.begin(), prompt_order.end(),
-      [](const auto& a, const auto& b) { return a.index < b.index; });
+        prompt_order.begin(), prompt_order.end(),
+        [](const auto& a, const auto& b) { return a.index < b.index; });
   for (const auto& one : prompt_order) {
     const auto* place = by_index.at(one.index);
     // Shares the life of the question or of the collection.
@@ -92,45 +92,44 @@ node_type retriever_type() {
   kind.outputs = {port_of<retrieved>("retrieved", "Questions with the chosen "
                                                   "passages, best first.")};
   kind.params = {
-    choice_param("index",
-                 "How passages are scored: bm25 is Okapi BM25 over Unicode "
-                 "words.",
-                 "bm25", {"bm25"}),
-    choice_param("scope",
-                 "What is searched: the question's own passages, or the "
-                 "collection of all questions.",
-                 "question", {"question", "collection"}),
-    integer_param("top_k",
-                  "Passages in the prompt, or all there are if fewer.", 4, 1,
-                  10000, "passages"),
-    choice_param("order",
-                 "Order in the prompt: best first, or as in the data.",
-                 "score", {"score", "original"}),
+      choice_param("index",
+                   "How passages are scored: bm25 is Okapi BM25 over Unicode "
+                   "words.",
+                   "bm25", {"bm25"}),
+      choice_param("scope",
+                   "What is searched: the question's own passages, or the "
+                   "collection of all questions.",
+                   "question", {"question", "collection"}),
+      integer_param("top_k",
+                    "Passages in the prompt, or all there are if fewer.", 4, 1,
+                    10000, "passages"),
+      choice_param("order",
+                   "Order in the prompt: best first, or as in the data.",
+                   "score", {"score", "original"}),
   };
   return stage_type<asked_question, retrieved>(
-    std::move(kind),
-    [](const graphs::graph_node& node, prepare_context& context)
-      -> result<stage_function<asked_question, retrieved>> {
-      const auto& params = node.params;
-      const retriever_options options{
-        static_cast<std::size_t>(params.integer("top_k")),
-        params.text("order") == "original"};
-      if (params.text("scope") == "question")
-        return passage_search(options);
-      if (!context.data)
-        return fail(errc::bad_input,
-                    "scope collection needs a source that reads a data set",
-                    configs::to_string(node.where));
-      auto collection = collection_of(*context.data);
-      if (collection.empty())
-        return fail(errc::bad_input,
-                    "scope is collection and the data set has no passages; "
-                    "set scope: question",
-                    context.data->path.string());
-      context.notes.push_back(fmt::format("{}: a collection of {} passages",
-                                          node.name, collection.size()));
-      return passage_search(options, std::move(collection));
-    });
+      std::move(kind),
+      [](const graphs::graph_node& node, prepare_context& context)
+          -> result<stage_function<asked_question, retrieved>> {
+        const auto& params = node.params;
+        const retriever_options options{
+            static_cast<std::size_t>(params.integer("top_k")),
+            params.text("order") == "original"};
+        if (params.text("scope") == "question") return passage_search(options);
+        if (!context.data)
+          return fail(errc::bad_input,
+                      "scope collection needs a source that reads a data set",
+                      configs::to_string(node.where));
+        auto collection = collection_of(*context.data);
+        if (collection.empty())
+          return fail(errc::bad_input,
+                      "scope is collection and the data set has no passages; "
+                      "set scope: question",
+                      context.data->path.string());
+        context.notes.push_back(fmt::format("{}: a collection of {} passages",
+                                            node.name, collection.size()));
+        return passage_search(options, std::move(collection));
+      });
 }
 
 } // namespace kvloom::actors

@@ -2,13 +2,13 @@
 // whole collection.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <vector>
-
 #include "actors/interfaces/payloads.hpp"
 #include "actors/wiring/registry.hpp"
 #include "retrieval/bm25.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace kvloom::actors {
 

@@ -2,16 +2,16 @@
 // Interfaces are written in the form of 0.18 and later.
 #pragma once
 
-#include <string>
-
 #include <caf/actor_system_config.hpp>
 #include <caf/config.hpp>
 #include <caf/replies_to.hpp>
 #include <caf/result.hpp>
 #include <caf/typed_actor.hpp>
 
+#include <string>
+
 #if CAF_VERSION >= 1800
-#  error "port this file to CAF 0.18: see the comments beside each alias"
+  #error "port this file to CAF 0.18: see the comments beside each alias"
 #endif
 
 namespace kvloom::actors {
@@ -33,7 +33,7 @@ struct signature_of<caf::result<void>(A...)> {
 /// A typed interface. From 0.18 on: caf::typed_actor<Signatures...>.
 template <class... Signatures>
 using typed_interface
-  = caf::typed_actor<typename signature_of<Signatures>::type...>;
+    = caf::typed_actor<typename signature_of<Signatures>::type...>;
 
 /// The union of interfaces.
 template <class First, class... More>
@@ -41,6 +41,8 @@ using joined_interface = typename First::template extend_with<More...>;
 
 /// `scheduler.max-threads` as this version spells it (from 0.18 on with
 /// `caf.` in front; 0.17 ignores that spelling with no error).
-inline std::string config_key(const std::string& name) { return name; }
+inline std::string config_key(const std::string& name) {
+  return name;
+}
 
 } // namespace kvloom::actors

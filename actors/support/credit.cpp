@@ -23,7 +23,7 @@ result<void> credit_ledger::received() {
     return fail(errc::internal, "a message came after the end of its edge");
   if (outstanding() == 0)
     return fail(errc::internal, "a message came without credit; the window is "
-                                  + std::to_string(window_));
+                                    + std::to_string(window_));
   ++received_;
   return {};
 }

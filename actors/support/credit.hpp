@@ -2,9 +2,9 @@
 // who has given how much. No actor library in here.
 #pragma once
 
-#include <cstdint>
-
 #include "core/base/result.hpp"
+
+#include <cstdint>
 
 namespace kvloom::actors {
 

@@ -1,13 +1,13 @@
 #include "actors/support/engine_model.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "engine/files/checkpoint.hpp"
 #include "engine/model/model_runner.hpp"
 #include "kernels/api/cpu_features.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace kvloom::actors {
 
@@ -27,7 +27,7 @@ class engine_chooser : public token_chooser {
 public:
   engine_chooser(const engine::sampling_options& options,
                  const std::string& stream, std::int64_t n_ids)
-    : sampler_(options, stream, n_ids) {}
+      : sampler_(options, stream, n_ids) {}
   token_id choose(std::span<const float> logits) override {
     return sampler_.choose(logits);
   }
@@ -39,7 +39,7 @@ private:
 class engine_answer : public answer_text {
 public:
   explicit engine_answer(engine::answer_builder builder)
-    : builder_(std::move(builder)) {}
+      : builder_(std::move(builder)) {}
   bool push(token_id id) override { return builder_.push(id); }
   const std::vector<token_id>& ids() const override { return builder_.ids(); }
   std::optional<finish_reason> finish() const override {
@@ -71,12 +71,10 @@ public:
   engine_model(std::shared_ptr<engine::model_runner> runner,
                std::shared_ptr<const engine::tokenizer> words,
                engine::prompt_wording wording)
-    : runner_(std::move(runner)),
-      words_(std::move(words)),
-      wording_(std::move(wording)),
-      eos_(runner_->config().eos),
-      n_ids_(std::min(static_cast<std::int64_t>(words_->size()),
-                      runner_->config().vocab_size)) {
+      : runner_(std::move(runner)), words_(std::move(words)),
+        wording_(std::move(wording)), eos_(runner_->config().eos),
+        n_ids_(std::min(static_cast<std::int64_t>(words_->size()),
+                        runner_->config().vocab_size)) {
     const auto* end = turn_end(wording_.style);
     const auto id = end == nullptr ? std::nullopt : words_->find(end);
     if (id && std::find(eos_.begin(), eos_.end(), *id) == eos_.end())
@@ -99,15 +97,15 @@ public:
     const auto& config = runner_->config();
     const auto& options = runner_->options();
     return {
-      {"model_family", engine::to_string(config.family)},
-      {"context_length", std::to_string(config.context_length)},
-      {"precision", engine::to_string(options.compute)},
-      {"decode_weights", engine::to_string(options.decode)},
-      {"threads", std::to_string(options.threads)},
-      {"prefill_rows", std::to_string(options.prefill_rows)},
-      {"prompt_style", engine::to_string(wording_.style)},
-      {"cpu_path", kernels::to_string(kernels::active_path())},
-      {"weight_bytes", std::to_string(runner_->weight_bytes())},
+        {"model_family", engine::to_string(config.family)},
+        {"context_length", std::to_string(config.context_length)},
+        {"precision", engine::to_string(options.compute)},
+        {"decode_weights", engine::to_string(options.decode)},
+        {"threads", std::to_string(options.threads)},
+        {"prefill_rows", std::to_string(options.prefill_rows)},
+        {"prompt_style", engine::to_string(wording_.style)},
+        {"cpu_path", kernels::to_string(kernels::active_path())},
+        {"weight_bytes", std::to_string(runner_->weight_bytes())},
     };
   }
 
@@ -119,8 +117,7 @@ public:
     return engine::build_prompt(*words_, wording_, asked, passages);
   }
 
-  result<std::vector<token_id>>
-  encode(const std::string& text) const override {
+  result<std::vector<token_id>> encode(const std::string& text) const override {
     return words_->encode(text);
   }
 
@@ -134,7 +131,7 @@ public:
   new_answer(std::int64_t max_new_tokens,
              const std::vector<std::string>& stop) const override {
     return std::make_unique<engine_answer>(
-      engine::answer_builder(words_, eos_, max_new_tokens, stop));
+        engine::answer_builder(words_, eos_, max_new_tokens, stop));
   }
 
   std::vector<std::pair<token_id, float>>
@@ -156,9 +153,8 @@ public:
                            want_logits, stop);
   }
 
-  result<std::span<const float>>
-  step(std::span<generation* const> rows,
-       std::span<const token_id> ids) override {
+  result<std::span<const float>> step(std::span<generation* const> rows,
+                                      std::span<const token_id> ids) override {
     sequences_.clear();
     for (auto* row : rows)
       sequences_.push_back(&static_cast<engine_generation*>(row)->kv());
@@ -176,10 +172,11 @@ private:
 
 bool has_quantised_layers(const engine::checkpoint& model) {
   return std::any_of(
-    model.layers.begin(), model.layers.end(), [](const auto& layer) {
-      return is_quantised(layer.q.type) || is_quantised(layer.o.type)
-             || is_quantised(layer.gate.type) || is_quantised(layer.down.type);
-    });
+      model.layers.begin(), model.layers.end(), [](const auto& layer) {
+        return is_quantised(layer.q.type) || is_quantised(layer.o.type)
+               || is_quantised(layer.gate.type)
+               || is_quantised(layer.down.type);
+      });
 }
 
 result<engine::runner_options>
@@ -227,7 +224,7 @@ load_engine_model(const graphs::graph& wiring) {
   const auto& model = wiring.model;
   const auto& path = model.text("path");
   const auto& words_path
-    = model.has("tokenizer") ? model.text("tokenizer") : path;
+      = model.has("tokenizer") ? model.text("tokenizer") : path;
   // Cheap things first: a wrong tokenizer should not cost a model's loading.
   auto words = engine::load_tokenizer(words_path);
   if (!words) return pass_on(words);

@@ -1,11 +1,11 @@
 // The engine's model as the actors need it.
 #pragma once
 
-#include <memory>
-
 #include "actors/support/language_model.hpp"
 #include "core/base/result.hpp"
 #include "graphs/model/graph.hpp"
+
+#include <memory>
 
 namespace kvloom::actors {
 

@@ -50,8 +50,8 @@ error from_caf(const caf::error& what) {
 }
 
 error from_exception(const std::exception& what) {
-  return {errc::internal, std::string("unexpected exception: ") + what.what(),
-          {}};
+  return {
+      errc::internal, std::string("unexpected exception: ") + what.what(), {}};
 }
 
 caf::error exception_handler(std::exception_ptr& problem) {
@@ -60,9 +60,8 @@ caf::error exception_handler(std::exception_ptr& problem) {
   } catch (const std::exception& what) {
     return to_caf(from_exception(what));
   } catch (...) {
-    return to_caf(error{errc::internal,
-                        "something that is no exception was thrown",
-                        {}});
+    return to_caf(
+        error{errc::internal, "something that is no exception was thrown", {}});
   }
 }
 

@@ -1,12 +1,12 @@
 // Errors of kvloom and of CAF into each other: the one place for it.
 #pragma once
 
-#include <exception>
+#include "actors/support/guarded.hpp"
+#include "core/base/result.hpp"
 
 #include <caf/error.hpp>
 
-#include "actors/support/guarded.hpp"
-#include "core/base/result.hpp"
+#include <exception>
 
 namespace kvloom::actors {
 

@@ -1,11 +1,11 @@
 // Exceptions into errors, at the place where a call might throw.
 #pragma once
 
+#include "core/base/result.hpp"
+
 #include <exception>
 #include <type_traits>
 #include <utility>
-
-#include "core/base/result.hpp"
 
 namespace kvloom::actors {
 

@@ -2,6 +2,12 @@
 // tested with a scripted model. The real one is in engine_model.hpp.
 #pragma once
 
+#include "core/base/result.hpp"
+#include "core/record/question.hpp"
+#include "core/record/request_result.hpp"
+#include "engine/decode/sampling.hpp"
+#include "engine/prompt/prompt.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <map>
@@ -11,12 +17,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "core/base/result.hpp"
-#include "core/record/question.hpp"
-#include "core/record/request_result.hpp"
-#include "engine/decode/sampling.hpp"
-#include "engine/prompt/prompt.hpp"
 
 namespace kvloom::actors {
 
@@ -101,12 +101,14 @@ public:
   /// Appends `ids`; the logits of the last row if wanted, [vocab_size].
   virtual result<std::vector<float>>
   extend(generation& into, std::span<const token_id> ids, bool want_logits,
-         const std::atomic<bool>* stop) = 0;
+         const std::atomic<bool>* stop)
+      = 0;
 
   /// One step for every row; logits [rows, vocab_size], valid until the next
   /// call.
-  virtual result<std::span<const float>>
-  step(std::span<generation* const> rows, std::span<const token_id> ids) = 0;
+  virtual result<std::span<const float>> step(std::span<generation* const> rows,
+                                              std::span<const token_id> ids)
+      = 0;
 };
 
 } // namespace kvloom::actors

@@ -1,12 +1,12 @@
 #include "actors/support/model_owner.hpp"
 
-#include <type_traits>
-#include <utility>
+#include "actors/support/errors.hpp"
+#include "core/base/clock.hpp"
 
 #include <fmt/format.h>
 
-#include "actors/support/errors.hpp"
-#include "core/base/clock.hpp"
+#include <type_traits>
+#include <utility>
 
 namespace kvloom::actors {
 
@@ -14,10 +14,8 @@ model_work::model_work(std::shared_ptr<language_model> model,
                        std::shared_ptr<model_demand> demand,
                        const std::atomic<bool>* stop,
                        first_token_options options)
-  : model_(std::move(model)),
-    demand_(std::move(demand)),
-    stop_(stop),
-    options_(options) {}
+    : model_(std::move(model)), demand_(std::move(demand)), stop_(stop),
+      options_(options) {}
 
 result<void> model_work::prefill(running_request& work) {
   const auto begin = now_ns();
@@ -31,7 +29,7 @@ result<void> model_work::prefill(running_request& work) {
   work.kv = std::move(*kv);
   const bool has_question = !work.question_ids.empty();
   auto logits
-    = model_->extend(*work.kv, work.context_ids, !has_question, stop_);
+      = model_->extend(*work.kv, work.context_ids, !has_question, stop_);
   if (!logits) return pass_on(logits);
   const auto context_end = now_ns();
   if (has_question) {
@@ -49,13 +47,13 @@ result<void> model_work::prefill(running_request& work) {
   work.first_token_ns = token_end;
   auto& draft = work.draft;
   auto& parts = draft.parts;
-  parts.queue_ns = (work.prompt_begin_ns - work.entered_ns)
-                   + (begin - work.prompt_end_ns);
+  parts.queue_ns
+      = (work.prompt_begin_ns - work.entered_ns) + (begin - work.prompt_end_ns);
   parts.tokenize_ns = work.prompt_end_ns - work.prompt_begin_ns;
   parts.recompute_ns = context_end - begin;
   if (has_question) parts.question_ns = question_end - context_end;
-  parts.sample_ns = has_question ? token_end - question_end
-                                 : token_end - context_end;
+  parts.sample_ns
+      = has_question ? token_end - question_end : token_end - context_end;
   draft.ttft_ns = token_end - work.entered_ns;
   // After the clock was read: reporting is no part of the work.
   if (options_.first_logits > 0)
@@ -89,7 +87,7 @@ result<void> model_work::decode(decode_turn& turn) {
     for (std::size_t i = 0; i < n; ++i) {
       auto& row = *turn.rows[i];
       row.last_token
-        = row.chooser->choose(logits->subspan(i * vocabulary, vocabulary));
+          = row.chooser->choose(logits->subspan(i * vocabulary, vocabulary));
       const auto now = now_ns();
       row.token_ns.push_back(now);
       row.complete = row.answer->push(row.last_token);
@@ -105,19 +103,19 @@ result<void> model_work::decode(decode_turn& turn) {
 
 model_actor::behavior_type model_owner_state::behavior() {
   return {
-    [this](prefill_atom,
-           const running_request_ptr& work) -> caf::result<running_request_ptr> {
-      work_->prefill_begins();
-      const auto done = guarded([&] { return work_->prefill(*work); });
-      if (!done) return to_caf(done.error());
-      return work;
-    },
-    [this](decode_atom,
-           const decode_turn_ptr& turn) -> caf::result<decode_turn_ptr> {
-      const auto done = guarded([&] { return work_->decode(*turn); });
-      if (!done) return to_caf(done.error());
-      return turn;
-    },
+      [this](prefill_atom, const running_request_ptr& work)
+          -> caf::result<running_request_ptr> {
+        work_->prefill_begins();
+        const auto done = guarded([&] { return work_->prefill(*work); });
+        if (!done) return to_caf(done.error());
+        return work;
+      },
+      [this](decode_atom,
+             const decode_turn_ptr& turn) -> caf::result<decode_turn_ptr> {
+        const auto done = guarded([&] { return work_->decode(*turn); });
+        if (!done) return to_caf(done.error());
+        return turn;
+      },
   };
 }
 

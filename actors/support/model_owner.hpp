@@ -3,16 +3,16 @@
 // decode turn run in here and not in the decoder.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-#include <memory>
-#include <vector>
+#include "actors/interfaces/actors.hpp"
+#include "actors/support/language_model.hpp"
 
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include "actors/interfaces/actors.hpp"
-#include "actors/support/language_model.hpp"
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
 
 namespace kvloom::actors {
 

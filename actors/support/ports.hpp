@@ -2,16 +2,16 @@
 // functions that send take the actor that owns the port.
 #pragma once
 
+#include "actors/interfaces/actors.hpp"
+#include "actors/support/credit.hpp"
+#include "core/base/clock.hpp"
+
+#include <caf/actor_cast.hpp>
+
 #include <deque>
 #include <optional>
 #include <utility>
 #include <vector>
-
-#include <caf/actor_cast.hpp>
-
-#include "actors/interfaces/actors.hpp"
-#include "actors/support/credit.hpp"
-#include "core/base/clock.hpp"
 
 namespace kvloom::actors {
 

@@ -5,7 +5,7 @@
 namespace kvloom::actors {
 
 request_ledger::request_ledger(request_plan plan)
-  : plan_(std::move(plan)), finished_(plan_->size(), false) {
+    : plan_(std::move(plan)), finished_(plan_->size(), false) {
   for (const auto& one : *plan_)
     if (!one.warmup) ++n_measured_;
 }

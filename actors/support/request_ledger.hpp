@@ -2,12 +2,12 @@
 // answer or with a reason. No actor library in here.
 #pragma once
 
+#include "actors/interfaces/payloads.hpp"
+
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <vector>
-
-#include "actors/interfaces/payloads.hpp"
 
 namespace kvloom::actors {
 
@@ -46,7 +46,7 @@ public:
 
 private:
   request_plan plan_;
-  std::vector<bool> finished_;            // [requests]
+  std::vector<bool> finished_;                // [requests]
   std::map<std::uint64_t, request_ptr> open_; // emitted, no result yet
   std::uint64_t n_finished_ = 0;
   std::uint64_t n_measured_ = 0;

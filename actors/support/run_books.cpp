@@ -1,12 +1,12 @@
 #include "actors/support/run_books.hpp"
 
-#include <algorithm>
-#include <utility>
+#include "actors/support/guarded.hpp"
+#include "core/base/clock.hpp"
 
 #include <fmt/format.h>
 
-#include "actors/support/guarded.hpp"
-#include "core/base/clock.hpp"
+#include <algorithm>
+#include <utility>
 
 namespace kvloom::actors {
 
@@ -14,11 +14,8 @@ run_books::run_books(request_plan plan,
                      std::shared_ptr<report::run_folder> folder,
                      std::shared_ptr<const language_model> model,
                      const books_options& options)
-  : ledger_(std::move(plan)),
-    folder_(std::move(folder)),
-    model_(std::move(model)),
-    options_(options),
-    activity_ns_(now_ns()) {}
+    : ledger_(std::move(plan)), folder_(std::move(folder)),
+      model_(std::move(model)), options_(options), activity_ns_(now_ns()) {}
 
 void run_books::emitted(const request_ptr& request, std::int64_t now) {
   ledger_.emitted(request);
@@ -139,12 +136,12 @@ std::vector<std::uint64_t> run_books::check(std::int64_t now) {
   const auto limit = std::max(options_.least_stall_ns, longest_deadline_ns_);
   if (now - activity_ns_ <= limit) return late;
   return abandon(
-    {errc::internal,
-     fmt::format("no question could be asked for {:.1f} s and none is open: "
-                 "some actor keeps what it was sent and gives no credit back",
-                 to_ms(now - activity_ns_) * 1e-3),
-     {}},
-    now);
+      {errc::internal,
+       fmt::format("no question could be asked for {:.1f} s and none is open: "
+                   "some actor keeps what it was sent and gives no credit back",
+                   to_ms(now - activity_ns_) * 1e-3),
+       {}},
+      now);
 }
 
 run_progress run_books::progress(std::int64_t now) const {
@@ -155,9 +152,8 @@ run_progress run_books::progress(std::int64_t now) const {
   so_far.ttft_ms = last_ttft_ms_;
   so_far.tpot_ms = last_tpot_ms_;
   if (record_.first_ns != 0 && now > record_.first_ns)
-    so_far.requests_per_s
-      = static_cast<double>(so_far.done)
-        / (to_ms(now - record_.first_ns) * 1e-3);
+    so_far.requests_per_s = static_cast<double>(so_far.done)
+                            / (to_ms(now - record_.first_ns) * 1e-3);
   return so_far;
 }
 

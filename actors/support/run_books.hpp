@@ -2,30 +2,30 @@
 // each, and knows when everything has ended. No actor library in here.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "actors/interfaces/payloads.hpp"
 #include "actors/support/request_ledger.hpp"
 #include "actors/wiring/progress.hpp"
 #include "report/score/score.hpp"
 #include "report/write/run_folder.hpp"
 
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace kvloom::actors {
 
 /// What was recorded.
 struct run_record {
-  /// Warm-ups left out (they are on disk only). Once a line is on disk, its question, golds, passages
-  /// and logits are dropped from here.
+  /// Warm-ups left out (they are on disk only). Once a line is on disk, its
+  /// question, golds, passages and logits are dropped from here.
   std::vector<request_result> results;
   std::uint64_t warmups = 0;
   std::uint64_t failed_warmups = 0;
   std::uint64_t not_asked = 0; ///< planned, and cancelled before they began
-  std::int64_t first_ns = 0; ///< first counted question emitted; 0: none was
-  std::int64_t last_ns = 0;  ///< last counted result in
+  std::int64_t first_ns = 0;   ///< first counted question emitted; 0: none was
+  std::int64_t last_ns = 0;    ///< last counted result in
   std::optional<error> write_failure; ///< the first one
   /// Answers and failures of requests that had already ended.
   std::uint64_t late = 0;

@@ -3,19 +3,19 @@
 // exceptions and failed requests are taken care of here.
 #pragma once
 
-#include <functional>
-#include <memory>
-#include <string>
-#include <type_traits>
-#include <utility>
+#include "actors/interfaces/actors.hpp"
+#include "actors/support/errors.hpp"
+#include "actors/support/ports.hpp"
 
 #include <caf/actor_system.hpp>
 #include <caf/stateful_actor.hpp>
 #include <caf/typed_event_based_actor.hpp>
 
-#include "actors/interfaces/actors.hpp"
-#include "actors/support/errors.hpp"
-#include "actors/support/ports.hpp"
+#include <functional>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 namespace kvloom::actors {
 
@@ -54,24 +54,24 @@ public:
 
   typename stage_actor<In>::behavior_type behavior() {
     return {
-      [this](link_out_atom, const out_link& link) { out_.link(link); },
-      [this](link_in_atom, const in_link& link) { in_.link(link); },
-      [this](begin_atom, const run_links& links) {
-        links_ = links;
-        in_.open(self_);
-      },
-      [this](credit_atom, edge_id, std::uint32_t n) {
-        out_.grant(n);
-        out_.flush(self_, in_);
-      },
-      [this](item_atom, edge_id edge, const In& payload) {
-        receive(edge, payload);
-      },
-      [this](end_atom, edge_id edge) {
-        if (!in_.end(edge)) return;
-        out_.end();
-        out_.flush(self_, in_);
-      },
+        [this](link_out_atom, const out_link& link) { out_.link(link); },
+        [this](link_in_atom, const in_link& link) { in_.link(link); },
+        [this](begin_atom, const run_links& links) {
+          links_ = links;
+          in_.open(self_);
+        },
+        [this](credit_atom, edge_id, std::uint32_t n) {
+          out_.grant(n);
+          out_.flush(self_, in_);
+        },
+        [this](item_atom, edge_id edge, const In& payload) {
+          receive(edge, payload);
+        },
+        [this](end_atom, edge_id edge) {
+          if (!in_.end(edge)) return;
+          out_.end();
+          out_.flush(self_, in_);
+        },
     };
   }
 
@@ -86,7 +86,7 @@ private:
 template <class In, class Out>
 typename stage_actor<In>::behavior_type
 stage(typename stage_actor<In>::template stateful_pointer<stage_state<In, Out>>
-        self,
+          self,
       const stage_function<In, Out>& work) {
   static_assert(!std::is_aggregate_v<stage_state<In, Out>>);
   self->set_exception_handler(exception_handler);

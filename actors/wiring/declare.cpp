@@ -20,8 +20,7 @@ param_spec declared(std::string name, param_type type, std::string help) {
 param_spec integer_param(std::string name, std::string help,
                          std::int64_t fallback, double least, double most,
                          std::string unit) {
-  auto spec
-    = declared(std::move(name), param_type::integer, std::move(help));
+  auto spec = declared(std::move(name), param_type::integer, std::move(help));
   spec.fallback = fallback;
   spec.least = least;
   spec.most = most;
@@ -30,8 +29,7 @@ param_spec integer_param(std::string name, std::string help,
 }
 
 param_spec boolean_param(std::string name, std::string help, bool fallback) {
-  auto spec
-    = declared(std::move(name), param_type::boolean, std::move(help));
+  auto spec = declared(std::move(name), param_type::boolean, std::move(help));
   spec.fallback = fallback;
   return spec;
 }
@@ -54,10 +52,9 @@ param_spec choice_param(std::string name, std::string help,
   return spec;
 }
 
-param_spec duration_param(std::string name, std::string help,
-                          double fallback_s, double least_s, double most_s) {
-  auto spec
-    = declared(std::move(name), param_type::duration, std::move(help));
+param_spec duration_param(std::string name, std::string help, double fallback_s,
+                          double least_s, double most_s) {
+  auto spec = declared(std::move(name), param_type::duration, std::move(help));
   spec.fallback = static_cast<std::int64_t>(fallback_s * 1e9);
   spec.least = least_s * 1e9;
   spec.most = most_s * 1e9;
@@ -70,8 +67,7 @@ param_spec path_param(std::string name, std::string help) {
 }
 
 param_spec texts_param(std::string name, std::string help) {
-  auto spec
-    = declared(std::move(name), param_type::text_list, std::move(help));
+  auto spec = declared(std::move(name), param_type::text_list, std::move(help));
   spec.fallback = std::vector<std::string>{};
   return spec;
 }

@@ -1,14 +1,14 @@
 // Declarations of ports and parameters in one line each.
 #pragma once
 
+#include "actors/interfaces/actors.hpp"
+#include "configs/schema/param.hpp"
+#include "graphs/model/kind.hpp"
+
 #include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "actors/interfaces/actors.hpp"
-#include "configs/schema/param.hpp"
-#include "graphs/model/kind.hpp"
 
 namespace kvloom::actors {
 

@@ -1,9 +1,9 @@
 // manifest.json: what a run was made of.
 #pragma once
 
-#include <string>
-
 #include "report/write/run_folder.hpp"
+
+#include <string>
 
 namespace kvloom::actors {
 

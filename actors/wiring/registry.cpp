@@ -1,14 +1,14 @@
 #include "actors/wiring/registry.hpp"
 
-#include <deque>
-#include <set>
-#include <utility>
-
 #include "actors/nodes/decoder.hpp"
 #include "actors/nodes/prefiller.hpp"
 #include "actors/nodes/question_source.hpp"
 #include "actors/nodes/recorder.hpp"
 #include "actors/nodes/retriever.hpp"
+
+#include <deque>
+#include <set>
+#include <utility>
 
 namespace kvloom::actors {
 

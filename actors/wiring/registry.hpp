@@ -1,14 +1,6 @@
 // Kinds of nodes and how they come to life: one registration a kind.
 #pragma once
 
-#include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <vector>
-
-#include <caf/actor_system.hpp>
-
 #include "actors/interfaces/actors.hpp"
 #include "actors/support/language_model.hpp"
 #include "actors/support/model_owner.hpp"
@@ -19,6 +11,14 @@
 #include "datasets/dataset.hpp"
 #include "graphs/check/load_run.hpp"
 #include "graphs/model/kind.hpp"
+
+#include <caf/actor_system.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace kvloom::actors {
 
@@ -31,8 +31,8 @@ struct prepare_context {
   const graphs::run_plan& plan;
   std::shared_ptr<const datasets::dataset> data; ///< left by the source
   request_plan requests;                         ///< left by the source
-  first_token_options first_token; ///< left by the recorder
-  books_options books;             ///< left by the recorder
+  first_token_options first_token;               ///< left by the recorder
+  books_options books;                           ///< left by the recorder
   /// For the manifest.
   std::map<std::string, std::string> digests;
   std::vector<std::string> notes;
@@ -71,7 +71,7 @@ struct node_type {
   /// Errors: bad_input, environment.
   std::function<result<node_spawner>(const graphs::graph_node&,
                                      prepare_context&)>
-    prepare;
+      prepare;
 };
 
 /// All kinds that a process can run. Filled once at start, then read-only.
@@ -95,23 +95,21 @@ graphs::kind_catalogue kinds_of(const node_registry& nodes);
 /// A kind whose nodes make one Out of one In (stage.hpp): `make` turns a node
 /// of a graph into its function.
 template <class In, class Out>
-node_type
-stage_type(graphs::actor_kind kind,
-           std::function<result<stage_function<In, Out>>(
-             const graphs::graph_node&, prepare_context&)>
-             make) {
-  return {std::move(kind),
-          [make = std::move(make)](
-            const graphs::graph_node& node,
-            prepare_context& context) -> result<node_spawner> {
-            auto work = make(node, context);
-            if (!work) return pass_on(work);
-            return [work = std::move(*work)](spawn_context& at) {
-              return running_node{spawn_stage<In, Out>(at.system, work),
-                                  {},
-                                  {}};
-            };
-          }};
+node_type stage_type(graphs::actor_kind kind,
+                     std::function<result<stage_function<In, Out>>(
+                         const graphs::graph_node&, prepare_context&)>
+                         make) {
+  return {
+      std::move(kind),
+      [make
+       = std::move(make)](const graphs::graph_node& node,
+                          prepare_context& context) -> result<node_spawner> {
+        auto work = make(node, context);
+        if (!work) return pass_on(work);
+        return [work = std::move(*work)](spawn_context& at) {
+          return running_node{spawn_stage<In, Out>(at.system, work), {}, {}};
+        };
+      }};
 }
 
 } // namespace kvloom::actors

@@ -1,14 +1,14 @@
 #include "actors/wiring/run.hpp"
 
-#include <algorithm>
-#include <utility>
-
-#include <fmt/format.h>
-
 #include "actors/support/engine_model.hpp"
 #include "actors/wiring/manifest_text.hpp"
 #include "actors/wiring/running_graph.hpp"
 #include "core/base/sha256.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace kvloom::actors {
 
@@ -20,9 +20,10 @@ struct prepared_run {
 };
 
 /// The only node whose kind fits; an error if there is none or another.
-result<const graphs::graph_node*>
-the_only(const graphs::run_plan& plan, const node_registry& nodes,
-         bool graphs::actor_kind::*fits, const char* what) {
+result<const graphs::graph_node*> the_only(const graphs::run_plan& plan,
+                                           const node_registry& nodes,
+                                           bool graphs::actor_kind::*fits,
+                                           const char* what) {
   const graphs::graph_node* found = nullptr;
   for (const auto& node : plan.wiring.nodes) {
     const auto* type = nodes.find(node.kind);
@@ -47,8 +48,8 @@ the_only(const graphs::run_plan& plan, const node_registry& nodes,
 
 result<prepared_run> prepare(const graphs::run_plan& plan,
                              const node_registry& nodes) {
-  auto source
-    = the_only(plan, nodes, &graphs::actor_kind::source, "source of questions");
+  auto source = the_only(plan, nodes, &graphs::actor_kind::source,
+                         "source of questions");
   if (!source) return pass_on(source);
   auto sink = the_only(plan, nodes, &graphs::actor_kind::sink, "recorder");
   if (!sink) return pass_on(sink);
@@ -58,16 +59,16 @@ result<prepared_run> prepare(const graphs::run_plan& plan,
     auto made = nodes.find(node.kind)->prepare(node, run.context);
     if (!made) return pass_on(made);
     run.spawners[static_cast<std::size_t>(&node - plan.wiring.nodes.data())]
-      = std::move(*made);
+        = std::move(*made);
     return {};
   };
   // The others may need what the source read.
   if (auto done = prepare_one(**source); !done) return pass_on(done);
   if (!run.context.requests)
-    return fail(errc::internal,
-                fmt::format("the source '{}' planned no requests",
-                            (*source)->name),
-                configs::to_string((*source)->where));
+    return fail(
+        errc::internal,
+        fmt::format("the source '{}' planned no requests", (*source)->name),
+        configs::to_string((*source)->where));
   for (const auto& node : plan.wiring.nodes) {
     if (&node == *source) continue;
     if (auto done = prepare_one(node); !done) return pass_on(done);
@@ -86,7 +87,7 @@ report::run_manifest manifest_of(const graphs::run_plan& plan,
   manifest.digests["config"] = sha256_hex(plan.resolved_yaml);
   manifest.settings = model.settings();
   manifest.settings["scheduler_threads"]
-    = std::to_string(environment.scheduler_threads);
+      = std::to_string(environment.scheduler_threads);
   manifest.command = environment.command;
   manifest.notes = context.notes;
   const auto notes = model.notes();
@@ -119,8 +120,8 @@ run_outcome outcome_of(finished_run finished, prepare_context& context) {
   auto& record = finished.record;
   outcome.summary.requests = record.results.size();
   outcome.summary.ok = static_cast<std::uint64_t>(
-    std::count_if(record.results.begin(), record.results.end(),
-                  [](const request_result& line) { return line.ok; }));
+      std::count_if(record.results.begin(), record.results.end(),
+                    [](const request_result& line) { return line.ok; }));
   outcome.summary.failed = outcome.summary.requests - outcome.summary.ok;
   outcome.summary.warmups = record.warmups;
   if (record.first_ns != 0 && record.last_ns > record.first_ns)
@@ -134,8 +135,7 @@ run_outcome outcome_of(finished_run finished, prepare_context& context) {
   outcome.unmet = std::move(context.unmet);
   if (record.failed_warmups > 0)
     outcome.unmet.push_back(fmt::format("{} of {} warm-ups failed",
-                                        record.failed_warmups,
-                                        record.warmups));
+                                        record.failed_warmups, record.warmups));
   outcome.results = std::move(record.results);
   return outcome;
 }
@@ -148,8 +148,7 @@ result<run_outcome> run_plan_to_end(const graphs::run_plan& plan,
   const auto say = [&](const std::string& sentence) {
     if (environment.on_step) environment.on_step(sentence);
   };
-  if (auto free = check_output(environment.output); !free)
-    return pass_on(free);
+  if (auto free = check_output(environment.output); !free) return pass_on(free);
   say("reading the data");
   auto prepared = prepare(plan, nodes);
   if (!prepared) return pass_on(prepared);
@@ -172,17 +171,16 @@ result<run_outcome> run_plan_to_end(const graphs::run_plan& plan,
       = folder->write_file("config.resolved.yaml", plan.resolved_yaml);
       !done)
     return pass_on(done);
-  if (auto done
-      = folder->write_file("manifest.json", manifest_text(manifest));
+  if (auto done = folder->write_file("manifest.json", manifest_text(manifest));
       !done)
     return pass_on(done);
   context.books.least_stall_ns
-    = std::chrono::nanoseconds(environment.least_stall).count();
+      = std::chrono::nanoseconds(environment.least_stall).count();
   say(fmt::format("asking {} questions", context.requests->size()));
   auto finished = run_graph(
-    plan, prepared->spawners,
-    {*model, folder, context.requests, context.first_token, context.books},
-    environment);
+      plan, prepared->spawners,
+      {*model, folder, context.requests, context.first_token, context.books},
+      environment);
   if (!finished) return pass_on(finished);
   auto outcome = outcome_of(std::move(*finished), context);
   outcome.folder = folder->path();

@@ -3,6 +3,13 @@
 // interface.
 #pragma once
 
+#include "actors/support/language_model.hpp"
+#include "actors/wiring/progress.hpp"
+#include "core/base/result.hpp"
+#include "core/record/request_result.hpp"
+#include "graphs/check/load_run.hpp"
+#include "report/write/run_folder.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -13,20 +20,13 @@
 #include <string>
 #include <vector>
 
-#include "actors/support/language_model.hpp"
-#include "actors/wiring/progress.hpp"
-#include "core/base/result.hpp"
-#include "core/record/request_result.hpp"
-#include "graphs/check/load_run.hpp"
-#include "report/write/run_folder.hpp"
-
 namespace kvloom::actors {
 
 class node_registry;
 
 /// Makes the model of a run from the graph's sections `model` and `prompt`.
 using model_loader = std::function<result<std::shared_ptr<language_model>>(
-  const graphs::graph& wiring)>;
+    const graphs::graph& wiring)>;
 
 /// What a run needs beside its plan.
 struct run_environment {

@@ -1,10 +1,7 @@
 #include "actors/wiring/running_graph.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <deque>
-#include <utility>
+#include "actors/support/errors.hpp"
+#include "core/base/clock.hpp"
 
 #include <caf/actor_cast.hpp>
 #include <caf/actor_system.hpp>
@@ -12,11 +9,13 @@
 #include <caf/after.hpp>
 #include <caf/scoped_actor.hpp>
 #include <caf/send.hpp>
-
 #include <fmt/format.h>
 
-#include "actors/support/errors.hpp"
-#include "core/base/clock.hpp"
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <deque>
+#include <utility>
 
 namespace kvloom::actors {
 
@@ -38,7 +37,8 @@ std::vector<std::size_t> flow_order(const graphs::graph& wiring) {
     return static_cast<std::size_t>(wiring.find(name) - wiring.nodes.data());
   };
   std::vector<std::size_t> waits_for(wiring.nodes.size(), 0);
-  for (const auto& edge : wiring.edges) ++waits_for[place_of_node(edge.to_node)];
+  for (const auto& edge : wiring.edges)
+    ++waits_for[place_of_node(edge.to_node)];
   std::deque<std::size_t> ready;
   for (std::size_t i = 0; i < waits_for.size(); ++i)
     if (waits_for[i] == 0) ready.push_back(i);
@@ -70,14 +70,13 @@ class run_leader {
 public:
   run_leader(const graphs::run_plan& plan, const graph_parts& parts,
              const run_environment& environment)
-    : plan_(plan.wiring),
-      environment_(environment),
-      demand_(std::make_shared<model_demand>()),
-      books_(std::make_shared<run_books>(parts.requests, parts.folder,
-                                         parts.model, parts.books)),
-      config_(environment),
-      system_(std::make_unique<caf::actor_system>(config_)),
-      self_(std::make_unique<caf::scoped_actor>(*system_)) {}
+      : plan_(plan.wiring), environment_(environment),
+        demand_(std::make_shared<model_demand>()),
+        books_(std::make_shared<run_books>(parts.requests, parts.folder,
+                                           parts.model, parts.books)),
+        config_(environment),
+        system_(std::make_unique<caf::actor_system>(config_)),
+        self_(std::make_unique<caf::scoped_actor>(*system_)) {}
 
   result<void> spawn(const std::vector<node_spawner>& spawners,
                      const graph_parts& parts);
@@ -143,7 +142,7 @@ void run_leader::watch(const std::string& name,
 result<void> run_leader::spawn(const std::vector<node_spawner>& spawners,
                                const graph_parts& parts) {
   const auto work = std::make_shared<model_work>(
-    parts.model, demand_, &stop_work_, parts.first_token);
+      parts.model, demand_, &stop_work_, parts.first_token);
   const auto owner = system_->spawn<caf::detached>(model_owner, work);
   spawn_context at{.system = *system_,
                    .model = parts.model,
@@ -193,15 +192,15 @@ void run_leader::wire_and_begin() {
 
 bool run_leader::is_alive(const caf::strong_actor_ptr& handle) const {
   const auto found
-    = std::find_if(watched_.begin(), watched_.end(),
-                   [&](const watched& one) { return one.handle == handle; });
+      = std::find_if(watched_.begin(), watched_.end(),
+                     [&](const watched& one) { return one.handle == handle; });
   return found != watched_.end() && found->alive;
 }
 
 std::size_t run_leader::n_alive() const {
   return static_cast<std::size_t>(
-    std::count_if(watched_.begin(), watched_.end(),
-                  [](const watched& one) { return one.alive; }));
+      std::count_if(watched_.begin(), watched_.end(),
+                    [](const watched& one) { return one.alive; }));
 }
 
 std::vector<std::string> run_leader::survivors() const {
@@ -251,10 +250,10 @@ void run_leader::on_progress(const run_progress& now) {
 
 void run_leader::receive_one() {
   (*self_)->receive(
-    [this](progress_atom, const run_progress& now) { on_progress(now); },
-    [this](done_atom) { done_ = true; },
-    [this](const caf::down_msg& down) { on_down(down); },
-    caf::after(environment_.poll) >> [] {});
+      [this](progress_atom, const run_progress& now) { on_progress(now); },
+      [this](done_atom) { done_ = true; },
+      [this](const caf::down_msg& down) { on_down(down); },
+      caf::after(environment_.poll) >> [] {});
 }
 
 result<void> run_leader::wait() {
@@ -287,11 +286,11 @@ result<run_record> run_leader::take_record() {
     return books_->record();
   result<run_record> record;
   (*self_)
-    ->request(ledger_, environment_.grace, hand_over_atom_v)
-    .receive([&](const run_record_ptr& handed) { record = *handed; },
-             [&](const caf::error& why) {
-               record = tl::unexpected<error>(from_caf(why));
-             });
+      ->request(ledger_, environment_.grace, hand_over_atom_v)
+      .receive([&](const run_record_ptr& handed) { record = *handed; },
+               [&](const caf::error& why) {
+                 record = tl::unexpected<error>(from_caf(why));
+               });
   return record;
 }
 
@@ -328,7 +327,7 @@ result<finished_run> run_graph(const graphs::run_plan& plan,
     auto record = leader->take_record();
     if (!record) return pass_on(record);
     return finished_run{
-      std::move(*record), leader->interrupted(), leader->lost(), {}};
+        std::move(*record), leader->interrupted(), leader->lost(), {}};
   });
   if (leader->end_all()) return finished;
   if (finished) finished->survivors = leader->survivors();

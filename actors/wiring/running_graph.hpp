@@ -2,15 +2,15 @@
 // and ended in order. The actor library stays behind this interface.
 #pragma once
 
-#include <memory>
-#include <optional>
-#include <string>
-#include <vector>
-
 #include "actors/support/model_owner.hpp"
 #include "actors/support/run_books.hpp"
 #include "actors/wiring/registry.hpp"
 #include "actors/wiring/run.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
 
 namespace kvloom::actors {
 

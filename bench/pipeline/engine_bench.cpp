@@ -5,6 +5,13 @@
 //
 // Token ids are random: time does not depend on what they say. Every figure is
 // the median of its repetitions after a warm-up.
+#include "core/base/clock.hpp"
+#include "core/base/random.hpp"
+#include "engine/model/model_runner.hpp"
+
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -12,13 +19,6 @@
 #include <string>
 #include <thread>
 #include <vector>
-
-#include <CLI/CLI.hpp>
-#include <nlohmann/json.hpp>
-
-#include "core/base/clock.hpp"
-#include "core/base/random.hpp"
-#include "engine/model/model_runner.hpp"
 
 namespace {
 
@@ -44,13 +44,14 @@ std::vector<token_id> random_ids(std::int64_t n, std::int64_t vocab_size) {
   std::vector<token_id> ids(static_cast<std::size_t>(n));
   for (auto& id : ids) {
     id = static_cast<token_id>(
-      draw.below(static_cast<std::uint64_t>(vocab_size)));
+        draw.below(static_cast<std::uint64_t>(vocab_size)));
   }
   return ids;
 }
 
 /// Seconds of a prefill of all `ids` from nothing.
-result<double> time_prefill(model_runner& model, std::span<const token_id> ids) {
+result<double> time_prefill(model_runner& model,
+                            std::span<const token_id> ids) {
   auto into = model.start(static_cast<std::int64_t>(ids.size()));
   if (!into) return pass_on(into);
   const auto begin = now_ns();
@@ -103,7 +104,7 @@ result<nlohmann::json> measure(const bench_options& given) {
   nlohmann::json out;
   out["prefill_tokens"] = given.prefill;
   out["prefill_tokens_per_s"]
-    = static_cast<double>(given.prefill) / median(std::move(seconds));
+      = static_cast<double>(given.prefill) / median(std::move(seconds));
   for (const auto context : {std::int64_t{128}, given.prefill}) {
     auto took = time_decode(**model, all, context);
     if (!took) return pass_on(took);
@@ -121,12 +122,12 @@ int main(int argc, char** argv) {
   bench_options given;
   CLI::App app{"Times prefill and decode of a model in a plain loop"};
   app.add_option("--model", given.model, "GGUF file or model folder")
-    ->required();
+      ->required();
   app.add_option("--threads", given.threads, "Threads of the engine")
-    ->check(CLI::PositiveNumber);
+      ->check(CLI::PositiveNumber);
   app.add_option("--prefill", given.prefill, "Tokens of the prompt")
-    ->check(CLI::Range(129, 1 << 20))
-    ->capture_default_str();
+      ->check(CLI::Range(129, 1 << 20))
+      ->capture_default_str();
   app.add_flag("--f32", given.f32, "Compute in f32 instead of bf16");
   app.add_flag("--same-weights", given.same_weights,
                "Decode with the weights of the prefill, not the file's "

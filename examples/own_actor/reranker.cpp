@@ -36,14 +36,14 @@ kvloom::actors::node_type edge_reranker_type() {
   kind.params = {integer_param("keep", "Passages to keep, best first.", 10000,
                                1, 10000, "passages")};
   return stage_type<retrieved, retrieved>(
-    kind,
-    [](const kvloom::graphs::graph_node& node, prepare_context&)
-      -> kvloom::result<stage_function<retrieved, retrieved>> {
-      const auto keep = static_cast<std::size_t>(node.params.integer("keep"));
-      return [keep](const retrieved& chosen) -> kvloom::result<retrieved> {
-        return to_the_edges(chosen, keep);
-      };
-    });
+      kind,
+      [](const kvloom::graphs::graph_node& node, prepare_context&)
+          -> kvloom::result<stage_function<retrieved, retrieved>> {
+        const auto keep = static_cast<std::size_t>(node.params.integer("keep"));
+        return [keep](const retrieved& chosen) -> kvloom::result<retrieved> {
+          return to_the_edges(chosen, keep);
+        };
+      });
 }
 
 } // namespace examples

@@ -64,7 +64,8 @@ result<std::string> id_of(const json& row, const std::string& place) {
               place);
 }
 
-bool add_golds(const json& value, std::vector<std::string>& to) {
+bool add_golds(const json& value, std::vector<std::string>& to,
+               int levels = 8) {
   if (value.is_string()) {
     to.push_back(value.get<std::string>());
     return true;
@@ -73,9 +74,10 @@ bool add_golds(const json& value, std::vector<std::string>& to) {
     to.push_back(value.dump());
     return true;
   }
-  return value.is_array()
-         && std::all_of(value.begin(), value.end(),
-                        [&](const json& one) { return add_golds(one, to); });
+  return levels > 0 && value.is_array()
+         && std::all_of(value.begin(), value.end(), [&](const json& one) {
+              return add_golds(one, to, levels - 1);
+            });
 }
 
 using gold_map = std::map<std::string, std::vector<std::string>>;

@@ -2,23 +2,22 @@
 // place that names CAF's test scheduler.
 #pragma once
 
+#include "actors/interfaces/actors.hpp"
+
 #include <caf/actor_system.hpp>
 #include <caf/actor_system_config.hpp>
 #include <caf/scheduler/test_coordinator.hpp>
 #include <caf/scoped_actor.hpp>
 #include <gtest/gtest.h>
 
-#include "actors/interfaces/actors.hpp"
-
 namespace kvloom::test {
 
 class actor_fixture : public testing::Test {
 protected:
   actor_fixture()
-    : system(config),
-      sched(dynamic_cast<caf::scheduler::test_coordinator&>(
-        system.scheduler())),
-      self(system) {}
+      : system(config), sched(dynamic_cast<caf::scheduler::test_coordinator&>(
+                            system.scheduler())),
+        self(system) {}
 
   /// Runs all messages that can be run.
   void run() { sched.run(); }
@@ -27,8 +26,9 @@ protected:
   template <class... Handlers>
   void take(Handlers... handlers) {
     bool none = false;
-    self->receive(handlers...,
-                  caf::after(std::chrono::seconds(0)) >> [&] { none = true; });
+    self->receive(
+        handlers...,
+        caf::after(std::chrono::seconds(0)) >> [&] { none = true; });
     EXPECT_FALSE(none) << "no message came";
   }
 

@@ -1,10 +1,9 @@
-#include "examples/own_actor/reranker.hpp"
-
-#include <gtest/gtest.h>
-
 #include "actors/wiring/run.hpp"
+#include "examples/own_actor/reranker.hpp"
 #include "tests/actors/run_plans.hpp"
 #include "tests/actors/scripted_model.hpp"
+
+#include <gtest/gtest.h>
 
 using namespace kvloom;
 using namespace kvloom::actors;
@@ -48,16 +47,18 @@ TEST(own_actor, runs_in_a_graph) {
   const auto model = std::make_shared<scripted_model>(scripted_options{});
   run_environment environment;
   environment.output = scratch / "run";
-  environment.load_model = [&](const graphs::graph&)
-    -> result<std::shared_ptr<language_model>> { return model; };
+  environment.load_model
+      = [&](const graphs::graph&) -> result<std::shared_ptr<language_model>> {
+    return model;
+  };
   const auto outcome = run_plan_to_end(plan, nodes, environment);
   ASSERT_TRUE(outcome) << to_string(outcome.error());
   ASSERT_EQ(outcome->results.size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) {
     const auto& asked = data->questions[i];
-    const auto prompt
-      = scripted_prompt(asked, {asked.passages[0].text, asked.passages[2].text,
-                                asked.passages[1].text});
+    const auto prompt = scripted_prompt(asked, {asked.passages[0].text,
+                                                asked.passages[2].text,
+                                                asked.passages[1].text});
     EXPECT_EQ(outcome->results[i].answer, model->expected_answer(prompt, 32));
   }
 }

@@ -1,10 +1,10 @@
 #include "tests/actors/run_plans.hpp"
 
-#include <fstream>
-#include <random>
-
 #include "actors/nodes/question_source.hpp"
 #include "core/base/clock.hpp"
+
+#include <fstream>
+#include <random>
 
 namespace kvloom::test {
 
@@ -22,9 +22,11 @@ std::shared_ptr<datasets::dataset> some_questions(std::size_t n,
     one.text = "What is number " + std::to_string(i) + "?";
     one.golds = {"gold " + std::to_string(i)};
     for (std::size_t j = 0; j < passages; ++j)
-      one.passages.push_back({static_cast<std::uint32_t>(j), "", "",
+      one.passages.push_back({static_cast<std::uint32_t>(j),
+                              "",
+                              "",
                               "Passage " + std::to_string(j) + " of number "
-                                + std::to_string(i) + ".",
+                                  + std::to_string(i) + ".",
                               {}});
     data->questions.push_back(std::move(one));
   }
@@ -35,9 +37,9 @@ actors::request_ptr a_request(const std::shared_ptr<datasets::dataset>& data,
                               std::size_t place, std::int64_t deadline_ns) {
   const auto now = now_ns();
   return std::make_shared<const actors::open_request>(actors::open_request{
-    {place, 0, false, {data, &data->questions.at(place)}},
-    now,
-    now + deadline_ns});
+      {place, 0, false, {data, &data->questions.at(place)}},
+      now,
+      now + deadline_ns});
 }
 
 graphs::run_plan
@@ -86,16 +88,16 @@ graphs::run_plan usual_chain(const node_registry& nodes, const values& set,
                set, credit);
 }
 
-actors::node_type
-memory_source(std::shared_ptr<const datasets::dataset> data) {
+actors::node_type memory_source(std::shared_ptr<const datasets::dataset> data) {
   auto type = actors::question_source_type();
   type.kind.name = "questions_in_memory";
   std::erase_if(type.kind.params, [](const configs::param_spec& spec) {
     return spec.name == "path";
   });
-  type.prepare = [data = std::move(data)](const graphs::graph_node& node,
-                                          actors::prepare_context& context)
-    -> result<actors::node_spawner> {
+  type.prepare
+      = [data = std::move(data)](
+            const graphs::graph_node& node,
+            actors::prepare_context& context) -> result<actors::node_spawner> {
     return actors::source_of(data, node.params, context);
   };
   return type;

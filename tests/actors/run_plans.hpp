@@ -1,15 +1,15 @@
 // Plans and data for tests, made in memory.
 #pragma once
 
+#include "actors/wiring/registry.hpp"
+#include "datasets/dataset.hpp"
+#include "graphs/check/load_run.hpp"
+
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
-
-#include "actors/wiring/registry.hpp"
-#include "datasets/dataset.hpp"
-#include "graphs/check/load_run.hpp"
 
 namespace kvloom::test {
 

@@ -13,7 +13,7 @@ class scripted_generation : public actors::generation {
 public:
   scripted_generation(std::shared_ptr<std::atomic<int>> live,
                       std::int64_t most_tokens)
-    : capacity(most_tokens), live_(std::move(live)) {
+      : capacity(most_tokens), live_(std::move(live)) {
     ++*live_;
   }
   ~scripted_generation() override { --*live_; }
@@ -32,15 +32,15 @@ private:
 class greedy_chooser : public actors::token_chooser {
 public:
   token_id choose(std::span<const float> logits) override {
-    return static_cast<token_id>(
-      std::max_element(logits.begin(), logits.end()) - logits.begin());
+    return static_cast<token_id>(std::max_element(logits.begin(), logits.end())
+                                 - logits.begin());
   }
 };
 
 class scripted_answer : public actors::answer_text {
 public:
   scripted_answer(std::int64_t most, std::vector<std::string> stop)
-    : most_(most), stop_(std::move(stop)) {}
+      : most_(most), stop_(std::move(stop)) {}
 
   bool push(token_id id) override {
     ids_.push_back(id);
@@ -121,14 +121,12 @@ token_id scripted_model::next_after(const std::vector<token_id>& ids,
   return static_cast<token_id>('a' + hash % 26);
 }
 
-std::string
-scripted_model::expected_answer(const std::vector<token_id>& prompt,
-                                std::int64_t max_new_tokens) const {
+std::string scripted_model::expected_answer(const std::vector<token_id>& prompt,
+                                            std::int64_t max_new_tokens) const {
   auto ids = prompt;
   std::string text;
   while (static_cast<std::int64_t>(text.size()) < max_new_tokens) {
-    const auto id
-      = next_after(ids, static_cast<std::int64_t>(prompt.size()));
+    const auto id = next_after(ids, static_cast<std::int64_t>(prompt.size()));
     if (id == end_id) break;
     text += static_cast<char>(id);
     ids.push_back(id);
@@ -136,13 +134,14 @@ scripted_model::expected_answer(const std::vector<token_id>& prompt,
   return text;
 }
 
-result<engine::prompt> scripted_model::build_prompt(
-  const question& asked, std::span<const passage* const> passages) const {
+result<engine::prompt>
+scripted_model::build_prompt(const question& asked,
+                             std::span<const passage* const> passages) const {
   engine::prompt made;
   made.segments.push_back({engine::segment_role::opening, 0, {'<'}});
   for (const auto* one : passages) {
     engine::prompt_segment segment{
-      engine::segment_role::passage, one->index, {}};
+        engine::segment_role::passage, one->index, {}};
     append(segment.ids, one->text + "|");
     made.segments.push_back(std::move(segment));
   }
@@ -216,8 +215,8 @@ scripted_model::step(std::span<actors::generation* const> rows,
                      std::span<const token_id> ids) {
   const call_guard guard(*this);
   ++steps;
-  largest_batch = std::max<std::int64_t>(largest_batch,
-                                         static_cast<std::int64_t>(rows.size()));
+  largest_batch = std::max<std::int64_t>(
+      largest_batch, static_cast<std::int64_t>(rows.size()));
   if (options_.step_time.count() > 0)
     std::this_thread::sleep_for(options_.step_time);
   logits_.clear();

@@ -2,6 +2,8 @@
 // fails, throws or hangs where a test wants it to.
 #pragma once
 
+#include "actors/support/language_model.hpp"
+
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -15,8 +17,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-#include "actors/support/language_model.hpp"
 
 namespace kvloom::test {
 
@@ -40,7 +40,7 @@ struct scripted_options {
 class scripted_model : public actors::language_model {
 public:
   explicit scripted_model(scripted_options options)
-    : options_(std::move(options)) {}
+      : options_(std::move(options)) {}
 
   /// The answer that a prompt must get, from its ids alone.
   std::string expected_answer(const std::vector<token_id>& prompt,
@@ -50,7 +50,7 @@ public:
   std::atomic<int> most_running{0}; ///< never above 1
   std::atomic<std::int64_t> prefills{0}, steps{0}, largest_batch{0};
   std::shared_ptr<std::atomic<int>> live_generations
-    = std::make_shared<std::atomic<int>>(0);
+      = std::make_shared<std::atomic<int>>(0);
 
   std::int64_t context_length() const override { return options_.context; }
   std::size_t vocabulary_size() const override { return 257; }
@@ -69,17 +69,16 @@ public:
   std::unique_ptr<actors::answer_text>
   new_answer(std::int64_t max_new_tokens,
              const std::vector<std::string>& stop) const override;
-  std::vector<std::pair<token_id, float>>
-  largest(std::span<const float> logits, std::size_t n) const override;
+  std::vector<std::pair<token_id, float>> largest(std::span<const float> logits,
+                                                  std::size_t n) const override;
   result<std::unique_ptr<actors::generation>>
   start(std::int64_t capacity) override;
   result<std::vector<float>> extend(actors::generation& into,
                                     std::span<const token_id> ids,
                                     bool want_logits,
                                     const std::atomic<bool>* stop) override;
-  result<std::span<const float>>
-  step(std::span<actors::generation* const> rows,
-       std::span<const token_id> ids) override;
+  result<std::span<const float>> step(std::span<actors::generation* const> rows,
+                                      std::span<const token_id> ids) override;
 
 private:
   token_id next_after(const std::vector<token_id>& ids,

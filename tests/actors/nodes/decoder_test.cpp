@@ -1,9 +1,8 @@
 #include "actors/nodes/decoder.hpp"
-
-#include <gtest/gtest.h>
-
 #include "tests/actors/run_plans.hpp"
 #include "tests/actors/scripted_model.hpp"
+
+#include <gtest/gtest.h>
 
 using namespace kvloom;
 using namespace kvloom::actors;

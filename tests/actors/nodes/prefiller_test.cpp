@@ -1,10 +1,9 @@
 #include "actors/nodes/prefiller.hpp"
-
-#include <gtest/gtest.h>
-
 #include "core/base/clock.hpp"
 #include "tests/actors/run_plans.hpp"
 #include "tests/actors/scripted_model.hpp"
+
+#include <gtest/gtest.h>
 
 using namespace kvloom;
 using namespace kvloom::actors;
@@ -63,7 +62,7 @@ TEST(prompt_maker, refuses_what_does_not_fit_with_the_numbers) {
   const auto capacity = (*exact)->capacity;
   EXPECT_TRUE(prompt_maker(model_of(capacity), options).make(all_of(data)));
   const auto refused
-    = prompt_maker(model_of(capacity - 1), options).make(all_of(data));
+      = prompt_maker(model_of(capacity - 1), options).make(all_of(data));
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, errc::bad_input);
   EXPECT_NE(refused.error().place.find("q0"), std::string::npos);

@@ -1,10 +1,9 @@
 #include "actors/nodes/question_source.hpp"
-
-#include <set>
+#include "tests/actors/run_plans.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tests/actors/run_plans.hpp"
+#include <set>
 
 using namespace kvloom;
 using namespace kvloom::actors;

@@ -1,10 +1,9 @@
 #include "actors/nodes/retriever.hpp"
-
-#include <set>
+#include "tests/actors/run_plans.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tests/actors/run_plans.hpp"
+#include <set>
 
 using namespace kvloom;
 using namespace kvloom::actors;
@@ -33,7 +32,7 @@ std::shared_ptr<datasets::dataset> rivers() {
 TEST(passage_search, keeps_the_indices_of_the_data) {
   const auto data = rivers();
   const auto found
-    = passage_search(retriever_options{2, false})({a_request(data, 0), 0});
+      = passage_search(retriever_options{2, false})({a_request(data, 0), 0});
   ASSERT_TRUE(found);
   EXPECT_EQ(indices_of(*found), (std::vector<std::uint32_t>{2, 5}));
   ASSERT_EQ(found->ranking.size(), 2u);
@@ -45,7 +44,7 @@ TEST(passage_search, keeps_the_indices_of_the_data) {
 TEST(passage_search, gives_all_there_are_if_fewer) {
   const auto data = rivers();
   const auto found
-    = passage_search(retriever_options{9, true})({a_request(data, 0), 0});
+      = passage_search(retriever_options{9, true})({a_request(data, 0), 0});
   ASSERT_TRUE(found);
   EXPECT_EQ(indices_of(*found), (std::vector<std::uint32_t>{0, 2, 5}));
   EXPECT_EQ(found->ranking[0].index, 2u); // the ranking stays best first
@@ -54,7 +53,7 @@ TEST(passage_search, gives_all_there_are_if_fewer) {
 TEST(passage_search, a_question_without_passages_has_none) {
   const auto data = some_questions(1, 0);
   const auto found
-    = passage_search(retriever_options{})({a_request(data, 0), 0});
+      = passage_search(retriever_options{})({a_request(data, 0), 0});
   ASSERT_TRUE(found);
   EXPECT_TRUE(found->passages.empty());
 }
@@ -63,11 +62,11 @@ TEST(passage_search, ids_are_taken_whole_or_refused) {
   const auto data = some_questions(1, 0);
   data->questions[0].passages = {{0, "", "", "", {1, 2}}, {1, "", "", "", {3}}};
   const auto all
-    = passage_search(retriever_options{2, false})({a_request(data, 0), 0});
+      = passage_search(retriever_options{2, false})({a_request(data, 0), 0});
   ASSERT_TRUE(all);
   EXPECT_EQ(indices_of(*all), (std::vector<std::uint32_t>{0, 1}));
   const auto some
-    = passage_search(retriever_options{1, false})({a_request(data, 0), 0});
+      = passage_search(retriever_options{1, false})({a_request(data, 0), 0});
   ASSERT_FALSE(some);
   EXPECT_EQ(some.error().code, errc::bad_input);
   EXPECT_NE(some.error().message.find("top_k"), std::string::npos);

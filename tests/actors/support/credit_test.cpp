@@ -1,8 +1,7 @@
 #include "actors/support/credit.hpp"
+#include "core/base/random.hpp"
 
 #include <gtest/gtest.h>
-
-#include "core/base/random.hpp"
 
 using namespace kvloom;
 using namespace kvloom::actors;
@@ -90,7 +89,7 @@ TEST(credit, is_conserved_in_any_order_of_messages) {
       }
       ASSERT_LE(items_under_way + consumer.in_flight(), window);
       ASSERT_EQ(producer.available() + credit_under_way + items_under_way
-                  + consumer.in_flight(),
+                    + consumer.in_flight(),
                 window);
     }
   }

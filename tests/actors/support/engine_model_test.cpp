@@ -1,10 +1,9 @@
 #include "actors/support/engine_model.hpp"
-
-#include <cstdlib>
+#include "graphs/check/load_run.hpp"
 
 #include <gtest/gtest.h>
 
-#include "graphs/check/load_run.hpp"
+#include <cstdlib>
 
 using namespace kvloom;
 using namespace kvloom::actors;
@@ -32,8 +31,7 @@ TEST(engine_model, a_missing_model_is_named) {
 
 TEST(engine_model, answers_as_the_engine_does) {
   const char* path = std::getenv("KVLOOM_TEST_MODEL");
-  if (path == nullptr)
-    GTEST_SKIP() << "KVLOOM_TEST_MODEL names no model";
+  if (path == nullptr) GTEST_SKIP() << "KVLOOM_TEST_MODEL names no model";
   const auto loaded = load_engine_model(sections(path));
   ASSERT_TRUE(loaded) << to_string(loaded.error());
   auto& model = **loaded;
@@ -54,12 +52,12 @@ TEST(engine_model, answers_as_the_engine_does) {
     auto kv = *model.start(static_cast<std::int64_t>(prompt->size()) + 8);
     const auto ids = prompt->ids();
     const std::size_t cut
-      = split ? ids.size() - prompt->segments.back().ids.size() : 0;
+        = split ? ids.size() - prompt->segments.back().ids.size() : 0;
     if (split) {
       EXPECT_TRUE(model.extend(*kv, std::span(ids).first(cut), false, nullptr));
     }
     const auto logits
-      = model.extend(*kv, std::span(ids).subspan(cut), true, nullptr);
+        = model.extend(*kv, std::span(ids).subspan(cut), true, nullptr);
     EXPECT_TRUE(logits);
     EXPECT_EQ(logits->size(), model.vocabulary_size());
     EXPECT_EQ(kv->length(), static_cast<std::int64_t>(ids.size()));

@@ -1,10 +1,10 @@
 #include "actors/support/errors.hpp"
 
-#include <stdexcept>
-
 #include <caf/exit_reason.hpp>
 #include <caf/sec.hpp>
 #include <gtest/gtest.h>
+
+#include <stdexcept>
 
 using namespace kvloom;
 using namespace kvloom::actors;
@@ -23,10 +23,9 @@ TEST(errors, survive_a_reply) {
 TEST(errors, of_the_library_have_words) {
   EXPECT_EQ(from_caf(caf::sec::request_timeout).code, errc::deadline);
   EXPECT_EQ(from_caf(caf::exit_reason::user_shutdown).code, errc::cancelled);
-  for (const auto& one :
-       {caf::error{caf::sec::request_receiver_down},
-        caf::error{caf::sec::unexpected_message},
-        caf::error{caf::exit_reason::kill}, caf::error{}}) {
+  for (const auto& one : {caf::error{caf::sec::request_receiver_down},
+                          caf::error{caf::sec::unexpected_message},
+                          caf::error{caf::exit_reason::kill}, caf::error{}}) {
     EXPECT_EQ(from_caf(one).code, errc::internal);
     EXPECT_FALSE(from_caf(one).message.empty());
   }
@@ -34,7 +33,7 @@ TEST(errors, of_the_library_have_words) {
 
 TEST(errors, come_of_exceptions) {
   const auto thrown
-    = guarded([]() -> result<int> { throw std::runtime_error("no luck"); });
+      = guarded([]() -> result<int> { throw std::runtime_error("no luck"); });
   ASSERT_FALSE(thrown);
   EXPECT_NE(thrown.error().message.find("no luck"), std::string::npos);
   const auto odd = guarded([]() -> result<int> { throw 7; });

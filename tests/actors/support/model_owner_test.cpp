@@ -1,11 +1,10 @@
-#include "actors/support/model_owner.hpp"
-
-#include <gtest/gtest.h>
-
 #include "actors/nodes/prefiller.hpp"
+#include "actors/support/model_owner.hpp"
 #include "core/base/clock.hpp"
 #include "tests/actors/run_plans.hpp"
 #include "tests/actors/scripted_model.hpp"
+
+#include <gtest/gtest.h>
 
 using namespace kvloom;
 using namespace kvloom::actors;
@@ -68,9 +67,9 @@ TEST_F(owner_test, parts_of_ttft_add_up_to_the_nanosecond) {
   const auto& parts = one->draft.parts;
   EXPECT_EQ(parts.sum_ns(), one->draft.ttft_ns);
   EXPECT_EQ(one->first_token_ns - one->entered_ns, one->draft.ttft_ns);
-  for (const auto& part : {parts.queue_ns, parts.tokenize_ns,
-                           parts.recompute_ns, parts.question_ns,
-                           parts.sample_ns}) {
+  for (const auto& part :
+       {parts.queue_ns, parts.tokenize_ns, parts.recompute_ns,
+        parts.question_ns, parts.sample_ns}) {
     ASSERT_TRUE(part);
     EXPECT_GE(*part, 0);
   }

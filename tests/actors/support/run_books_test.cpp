@@ -1,9 +1,8 @@
+#include "actors/nodes/question_source.hpp"
 #include "actors/support/run_books.hpp"
+#include "tests/actors/run_plans.hpp"
 
 #include <gtest/gtest.h>
-
-#include "actors/nodes/question_source.hpp"
-#include "tests/actors/run_plans.hpp"
 
 using namespace kvloom;
 using namespace kvloom::actors;
@@ -65,7 +64,8 @@ TEST_F(books_test, a_failed_line_has_a_reason_and_no_measurements) {
                4);
   const auto& line = books.record().results.at(0);
   EXPECT_FALSE(line.ok);
-  EXPECT_EQ(line.error_text, "bad_input: request \"q0\": too long; lower top_k");
+  EXPECT_EQ(line.error_text,
+            "bad_input: request \"q0\": too long; lower top_k");
   EXPECT_FALSE(line.answer);
   EXPECT_FALSE(line.ttft_ns);
   EXPECT_TRUE(line.token_ids.empty());
@@ -128,8 +128,7 @@ TEST_F(books_test, lines_are_on_disk_as_they_end) {
   const scratch_folder scratch;
   auto made = report::run_folder::create(scratch / "run");
   ASSERT_TRUE(made);
-  const auto folder
-    = std::make_shared<report::run_folder>(std::move(*made));
+  const auto folder = std::make_shared<report::run_folder>(std::move(*made));
   run_books written(plan, folder, nullptr, {});
   const auto request = source.next(1);
   written.emitted(request, 1);

@@ -1,11 +1,10 @@
 #include "actors/support/stage.hpp"
-
-#include <stdexcept>
+#include "tests/actors/actor_fixture.hpp"
+#include "tests/actors/run_plans.hpp"
 
 #include <gtest/gtest.h>
 
-#include "tests/actors/actor_fixture.hpp"
-#include "tests/actors/run_plans.hpp"
+#include <stdexcept>
 
 using namespace kvloom;
 using namespace kvloom::actors;
@@ -114,12 +113,12 @@ TEST_F(stage_test, the_end_comes_after_the_last_item) {
 
 TEST_F(stage_test, an_error_fails_one_request) {
   start(
-    [](const asked_question& asked) -> result<retrieved> {
-      if (asked.request->plan.sequence == 0)
-        return fail(errc::bad_input, "not this one");
-      return echo(asked);
-    },
-    4);
+      [](const asked_question& asked) -> result<retrieved> {
+        if (asked.request->plan.sequence == 0)
+          return fail(errc::bad_input, "not this one");
+        return echo(asked);
+      },
+      4);
   take_credit();
   give(4);
   ask(0);
@@ -132,12 +131,12 @@ TEST_F(stage_test, an_error_fails_one_request) {
 
 TEST_F(stage_test, an_exception_fails_one_request) {
   start(
-    [](const asked_question& asked) -> result<retrieved> {
-      if (asked.request->plan.sequence == 0)
-        throw std::runtime_error("a bug of the user's own");
-      return echo(asked);
-    },
-    4);
+      [](const asked_question& asked) -> result<retrieved> {
+        if (asked.request->plan.sequence == 0)
+          throw std::runtime_error("a bug of the user's own");
+        return echo(asked);
+      },
+      4);
   take_credit();
   give(4);
   ask(0);
@@ -152,11 +151,11 @@ TEST_F(stage_test, an_exception_fails_one_request) {
 TEST_F(stage_test, what_is_late_is_not_worked_on) {
   bool called = false;
   start(
-    [&](const asked_question& asked) {
-      called = true;
-      return echo(asked);
-    },
-    4);
+      [&](const asked_question& asked) {
+        called = true;
+        return echo(asked);
+      },
+      4);
   take_credit();
   give(4);
   ask(0, -1);

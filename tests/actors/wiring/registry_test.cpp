@@ -1,8 +1,8 @@
 #include "actors/wiring/registry.hpp"
 
-#include <set>
-
 #include <gtest/gtest.h>
+
+#include <set>
 
 using namespace kvloom;
 using namespace kvloom::actors;

@@ -1,6 +1,14 @@
 // Whole runs with real threads and a scripted model. Every test has the time
 // limit of the program: a hang is a failure.
+#include "actors/nodes/recorder.hpp"
 #include "actors/wiring/run.hpp"
+#include "core/base/clock.hpp"
+#include "tests/actors/run_plans.hpp"
+#include "tests/actors/scripted_model.hpp"
+
+#include <caf/send.hpp>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -9,24 +17,14 @@
 #include <stdexcept>
 #include <thread>
 
-#include <gtest/gtest.h>
-#include <nlohmann/json.hpp>
-
-#include <caf/send.hpp>
-
-#include "actors/nodes/recorder.hpp"
-#include "core/base/clock.hpp"
-#include "tests/actors/run_plans.hpp"
-#include "tests/actors/scripted_model.hpp"
-
 using namespace kvloom;
 using namespace kvloom::actors;
 using namespace kvloom::test;
 
 namespace {
 
-using std::chrono::milliseconds;
 using nlohmann::json;
+using std::chrono::milliseconds;
 
 constexpr std::int64_t ms = 1'000'000; // of a nanosecond deadline
 
@@ -46,14 +44,13 @@ struct run_test : testing::Test {
     nodes.add(memory_source(data));
     environment.output = scratch / "run";
     environment.load_model = [this](const graphs::graph&)
-      -> result<std::shared_ptr<language_model>> { return model; };
+        -> result<std::shared_ptr<language_model>> { return model; };
     environment.on_progress
-      = [this](const run_progress& now) { progress.push_back(now); };
+        = [this](const run_progress& now) { progress.push_back(now); };
   }
 
   result<run_outcome> run(const values& set = {}, std::int64_t credit = 4) {
-    return run_plan_to_end(usual_chain(nodes, set, credit), nodes,
-                           environment);
+    return run_plan_to_end(usual_chain(nodes, set, credit), nodes, environment);
   }
 
   run_outcome run_ok(const values& set = {}, std::int64_t credit = 4) {
@@ -83,7 +80,9 @@ struct run_test : testing::Test {
   }
 };
 
-values in_order() { return {{"retriever.order", std::string("original")}}; }
+values in_order() {
+  return {{"retriever.order", std::string("original")}};
+}
 
 values many_open(std::int64_t open = 0) {
   auto set = in_order();
@@ -93,10 +92,10 @@ values many_open(std::int64_t open = 0) {
 
 std::size_t n_failed_with(const run_outcome& outcome, const std::string& why) {
   return static_cast<std::size_t>(std::count_if(
-    outcome.results.begin(), outcome.results.end(), [&](const auto& line) {
-      return !line.ok && line.error_text
-             && line.error_text->find(why) != std::string::npos;
-    }));
+      outcome.results.begin(), outcome.results.end(), [&](const auto& line) {
+        return !line.ok && line.error_text
+               && line.error_text->find(why) != std::string::npos;
+      }));
 }
 
 } // namespace
@@ -144,15 +143,15 @@ TEST_F(run_test, the_folder_holds_everything) {
       EXPECT_TRUE(written[i]["scores"].contains(score)) << score;
   }
   const auto manifest
-    = json::parse(std::ifstream(environment.output / "manifest.json"));
+      = json::parse(std::ifstream(environment.output / "manifest.json"));
   EXPECT_EQ(manifest["digests"]["model"], "scripted");
   EXPECT_EQ(manifest["digests"]["data"], data->sha256);
   EXPECT_EQ(manifest["command"][2], "test.yaml");
   const auto summary
-    = json::parse(std::ifstream(environment.output / "summary.json"));
+      = json::parse(std::ifstream(environment.output / "summary.json"));
   EXPECT_EQ(summary["requests"], 3);
   EXPECT_TRUE(
-    std::filesystem::exists(environment.output / "config.resolved.yaml"));
+      std::filesystem::exists(environment.output / "config.resolved.yaml"));
 }
 
 TEST_F(run_test, many_open_requests_step_together_with_the_same_answers) {
@@ -354,24 +353,23 @@ TEST_F(run_test, a_stage_that_throws_fails_its_requests) {
   kind.inputs = {input_of<retrieved>("in", "In.")};
   kind.outputs = {port_of<retrieved>("out", "Out.")};
   nodes.add(stage_type<retrieved, retrieved>(
-    kind,
-    [](const graphs::graph_node&, prepare_context&)
-      -> result<stage_function<retrieved, retrieved>> {
-      return [](const retrieved& item) -> result<retrieved> {
-        if (item.request->plan.sequence % 2 == 1)
-          throw std::logic_error("odd ones are not for me");
-        return item;
-      };
-    }));
+      kind,
+      [](const graphs::graph_node&,
+         prepare_context&) -> result<stage_function<retrieved, retrieved>> {
+        return [](const retrieved& item) -> result<retrieved> {
+          if (item.request->plan.sequence % 2 == 1)
+            throw std::logic_error("odd ones are not for me");
+          return item;
+        };
+      }));
   const auto outcome
-    = run_plan_to_end(chain(nodes,
-                            {{"questions", "questions_in_memory"},
-                             {"retriever", "retriever"},
-                             {"thrower", "thrower"},
-                             {"prefiller", "prefiller"},
-                             {"decoder", "decoder"},
-                             {"results", "recorder"}}),
-                      nodes, environment);
+      = run_plan_to_end(chain(nodes, {{"questions", "questions_in_memory"},
+                                      {"retriever", "retriever"},
+                                      {"thrower", "thrower"},
+                                      {"prefiller", "prefiller"},
+                                      {"decoder", "decoder"},
+                                      {"results", "recorder"}}),
+                        nodes, environment);
   ASSERT_TRUE(outcome) << to_string(outcome.error());
   EXPECT_EQ(outcome->summary.ok, 2u);
   EXPECT_EQ(n_failed_with(*outcome, "odd ones are not for me"), 2u);
@@ -387,15 +385,15 @@ stage_actor<retrieved>::behavior_type
 faulty(stage_actor<retrieved>::pointer self, fault what) {
   auto in = std::make_shared<in_port>();
   return {
-    [](link_out_atom, const out_link&) {},
-    [=](link_in_atom, const in_link& link) { in->link(link); },
-    [=](begin_atom, const run_links&) { in->open(self); },
-    [](credit_atom, edge_id, std::uint32_t) {},
-    [=](item_atom, edge_id, const retrieved&) {
-      if (what == fault::dies) throw std::runtime_error("the index is gone");
-      if (what == fault::quits) self->quit();
-    },
-    [](end_atom, edge_id) {},
+      [](link_out_atom, const out_link&) {},
+      [=](link_in_atom, const in_link& link) { in->link(link); },
+      [=](begin_atom, const run_links&) { in->open(self); },
+      [](credit_atom, edge_id, std::uint32_t) {},
+      [=](item_atom, edge_id, const retrieved&) {
+        if (what == fault::dies) throw std::runtime_error("the index is gone");
+        if (what == fault::quits) self->quit();
+      },
+      [](end_atom, edge_id) {},
   };
 }
 
@@ -414,21 +412,23 @@ node_type faulty_type(fault what) {
 }
 
 const std::vector<std::pair<std::string, std::string>> with_faulty{
-  {"questions", "questions_in_memory"}, {"retriever", "retriever"},
-  {"broken", "faulty"},                 {"prefiller", "prefiller"},
-  {"decoder", "decoder"},               {"results", "recorder"}};
+    {"questions", "questions_in_memory"},
+    {"retriever", "retriever"},
+    {"broken", "faulty"},
+    {"prefiller", "prefiller"},
+    {"decoder", "decoder"},
+    {"results", "recorder"}};
 
 } // namespace
 
 TEST_F(run_test, an_actor_that_dies_fails_the_rest_with_the_reason) {
   for (const auto what : {fault::dies, fault::quits}) {
     use(6);
-    environment.output
-      = scratch / (what == fault::dies ? "dies" : "quits");
+    environment.output = scratch / (what == fault::dies ? "dies" : "quits");
     nodes.add(faulty_type(what));
     const auto begin = now_ns();
     const auto outcome
-      = run_plan_to_end(chain(nodes, with_faulty), nodes, environment);
+        = run_plan_to_end(chain(nodes, with_faulty), nodes, environment);
     ASSERT_TRUE(outcome) << to_string(outcome.error());
     EXPECT_LT(now_ns() - begin, 5000 * ms);
     EXPECT_EQ(outcome->results.size(), 6u);
@@ -447,8 +447,8 @@ TEST_F(run_test, an_actor_that_swallows_requests_costs_their_deadlines_only) {
   use(3);
   nodes.add(faulty_type(fault::swallows));
   const auto outcome = run_plan_to_end(
-    chain(nodes, with_faulty, {{"questions.deadline", 50 * ms}}), nodes,
-    environment);
+      chain(nodes, with_faulty, {{"questions.deadline", 50 * ms}}), nodes,
+      environment);
   ASSERT_TRUE(outcome) << to_string(outcome.error());
   EXPECT_EQ(n_failed_with(*outcome, "deadline"), 3u);
 }
@@ -458,8 +458,8 @@ TEST_F(run_test, a_graph_without_credit_left_is_given_up) {
   nodes.add(faulty_type(fault::swallows));
   environment.least_stall = milliseconds(200);
   const auto outcome = run_plan_to_end(
-    chain(nodes, with_faulty, {{"questions.deadline", 20 * ms}}), nodes,
-    environment);
+      chain(nodes, with_faulty, {{"questions.deadline", 20 * ms}}), nodes,
+      environment);
   ASSERT_TRUE(outcome) << to_string(outcome.error());
   EXPECT_EQ(outcome->results.size(), 40u);
   EXPECT_GE(n_failed_with(*outcome, "deadline"), 4u);
@@ -483,12 +483,12 @@ TEST_F(run_test, a_recorder_that_dies_leaves_whole_books) {
   };
   nodes.add(type);
   const auto outcome
-    = run_plan_to_end(chain(nodes, {{"questions", "questions_in_memory"},
-                                    {"retriever", "retriever"},
-                                    {"prefiller", "prefiller"},
-                                    {"decoder", "decoder"},
-                                    {"results", "mortal"}}),
-                      nodes, environment);
+      = run_plan_to_end(chain(nodes, {{"questions", "questions_in_memory"},
+                                      {"retriever", "retriever"},
+                                      {"prefiller", "prefiller"},
+                                      {"decoder", "decoder"},
+                                      {"results", "mortal"}}),
+                        nodes, environment);
   ASSERT_TRUE(outcome) << to_string(outcome.error());
   EXPECT_EQ(outcome->results.size(), 6u);
   EXPECT_EQ(n_failed_with(*outcome, "the actor 'results' ended"), 6u);
@@ -513,21 +513,20 @@ TEST_F(run_test, a_model_that_hangs_is_named_and_not_waited_for) {
   held->open();
   ASSERT_TRUE(outcome) << to_string(outcome.error());
   EXPECT_EQ(outcome->summary.failed, 3u);
-  EXPECT_EQ(outcome->survivors,
-            std::vector<std::string>{"the model's owner"});
+  EXPECT_EQ(outcome->survivors, std::vector<std::string>{"the model's owner"});
   EXPECT_EQ(lines().size(), 3u);
 }
 
 TEST_F(run_test, bad_input_leaves_no_folder) {
   use(3);
-  environment.load_model = [](const graphs::graph&)
-    -> result<std::shared_ptr<language_model>> {
+  environment.load_model
+      = [](const graphs::graph&) -> result<std::shared_ptr<language_model>> {
     return fail(errc::environment, "no such model", "x.gguf");
   };
   EXPECT_EQ(run().error().place, "x.gguf");
   EXPECT_FALSE(std::filesystem::exists(environment.output));
-  environment.load_model = [](const graphs::graph&)
-    -> result<std::shared_ptr<language_model>> {
+  environment.load_model
+      = [](const graphs::graph&) -> result<std::shared_ptr<language_model>> {
     throw std::bad_alloc();
   };
   EXPECT_FALSE(run());
@@ -555,14 +554,14 @@ TEST_F(run_test, an_output_folder_that_cannot_be_made_is_the_environment) {
 
 TEST_F(run_test, graphs_that_cannot_run_are_refused) {
   use(1);
-  const auto refused = [&](const graphs::run_plan& plan,
-                           const std::string& word) {
-    const auto outcome = run_plan_to_end(plan, nodes, environment);
-    ASSERT_FALSE(outcome);
-    EXPECT_EQ(outcome.error().code, errc::bad_input);
-    EXPECT_NE(outcome.error().message.find(word), std::string::npos)
-      << outcome.error().message;
-  };
+  const auto refused
+      = [&](const graphs::run_plan& plan, const std::string& word) {
+          const auto outcome = run_plan_to_end(plan, nodes, environment);
+          ASSERT_FALSE(outcome);
+          EXPECT_EQ(outcome.error().code, errc::bad_input);
+          EXPECT_NE(outcome.error().message.find(word), std::string::npos)
+              << outcome.error().message;
+        };
   refused(chain(nodes, {{"questions", "questions_in_memory"}}), "recorder");
   refused(chain(nodes, {{"results", "recorder"}}), "source");
   auto two = usual_chain(nodes, {});

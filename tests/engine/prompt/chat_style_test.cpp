@@ -1,6 +1,7 @@
 #include "engine/prompt/prompt.hpp"
 
 #include <gtest/gtest.h>
+
 #include <map>
 
 namespace kvloom::engine {
@@ -73,9 +74,9 @@ TEST(chat_style, an_unknown_template_is_refused) {
 }
 
 TEST(chat_style, names_go_both_ways) {
-  for (const auto style : {chat_style::none, chat_style::chatml,
-                           chat_style::llama2, chat_style::llama3,
-                           chat_style::mistral})
+  for (const auto style :
+       {chat_style::none, chat_style::chatml, chat_style::llama2,
+        chat_style::llama3, chat_style::mistral})
     EXPECT_EQ(parse_chat_style(to_string(style)).value(), style);
   const auto wrong = parse_chat_style("chatlm");
   ASSERT_FALSE(wrong);

@@ -1,10 +1,10 @@
 #include "engine/prompt/prompt.hpp"
-
 #include "tests/engine/tokenizer/golden_files.hpp"
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <gtest/gtest.h>
 
 namespace kvloom::engine {
 namespace {
@@ -57,7 +57,8 @@ std::string spelled(const tokenizer& words, const std::vector<token_id>& ids) {
 
 /// The ids of a template as text, by the tokenizer's own handling of control
 /// tokens, in which BOS is written out.
-std::vector<token_id> rendered(const tokenizer& words, const std::string& text) {
+std::vector<token_id> rendered(const tokenizer& words,
+                               const std::string& text) {
   return words.encode_with_control(text).value();
 }
 
@@ -104,8 +105,9 @@ TEST(prompt, llama2_has_its_marks_as_text) {
   wording.system = "Be brief.";
   wording.instruction = "Read.";
   const auto made = build(*words, wording, asked_for("Who?"), {});
-  EXPECT_EQ(made.segments[0].ids,
-            rendered(*words, "<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nRead."));
+  EXPECT_EQ(
+      made.segments[0].ids,
+      rendered(*words, "<s>[INST] <<SYS>>\nBe brief.\n<</SYS>>\n\nRead."));
   EXPECT_EQ(made.segments[1].ids, rendered(*words, "Who? [/INST]"));
   // The tokenizer brings the blank before the question itself.
   const auto bare
@@ -121,8 +123,7 @@ TEST(prompt, mistral_uses_control_tokens_where_it_has_them) {
   const auto made = build(*words, wording, asked_for(" Who?"), {});
   EXPECT_EQ(made.ids(), rendered(*words, "<s>[INST] Read. Who?[/INST]"));
   const auto older = golden("llama2_like");
-  EXPECT_EQ(older->decode(
-                build(*older, wording, asked_for("Who?"), {}).ids()),
+  EXPECT_EQ(older->decode(build(*older, wording, asked_for("Who?"), {}).ids()),
             "[INST] Read. Who? [/INST]");
 }
 
@@ -178,8 +179,8 @@ TEST(prompt, text_of_users_gives_no_control_tokens) {
   wording.style = chat_style::chatml;
   wording.system = evil;
   wording.instruction = evil;
-  const auto made = build(*words, wording, asked_for(evil),
-                          {passage_of(0, evil, evil)});
+  const auto made
+      = build(*words, wording, asked_for(evil), {passage_of(0, evil, evil)});
   const auto ids = made.ids();
   const auto times = [&](const char* piece) {
     return std::count(ids.begin(), ids.end(), words->find(piece).value());

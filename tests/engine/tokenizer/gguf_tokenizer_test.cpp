@@ -1,6 +1,5 @@
-#include "engine/tokenizer/gguf_tokenizer.hpp"
-
 #include "engine/tokenizer/byte_level.hpp"
+#include "engine/tokenizer/gguf_tokenizer.hpp"
 #include "tests/engine/tokenizer/golden_files.hpp"
 
 #include <gtest/gtest.h>
@@ -28,10 +27,10 @@ gguf_vocabulary as_gguf(const std::string& name, const std::string& pre) {
     file.types.at(id) = token.at("special").get<bool>() ? 3 : 4;
   }
   for (const auto& merge : spec.at("model").at("merges"))
-    file.merges.push_back(
-        merge.is_string()
-            ? merge.get<std::string>()
-            : merge[0].get<std::string>() + " " + merge[1].get<std::string>());
+    file.merges.push_back(merge.is_string()
+                              ? merge.get<std::string>()
+                              : merge[0].get<std::string>() + " "
+                                    + merge[1].get<std::string>());
   return file;
 }
 
@@ -47,9 +46,9 @@ void expect_golden(const tokenizer& words, const std::string& name) {
 }
 
 TEST(gguf_tokenizer, named_pre_tokenizers_equal_the_models_own) {
-  for (const auto& [golden, pre] :
-       {std::pair{"llama3_like", "llama-bpe"}, {"llama3_like", "llama3"},
-        {"qwen2_like", "qwen2"}}) {
+  for (const auto& [golden, pre] : {std::pair{"llama3_like", "llama-bpe"},
+                                    {"llama3_like", "llama3"},
+                                    {"qwen2_like", "qwen2"}}) {
     const auto words = make_gguf_tokenizer(as_gguf(golden, pre));
     ASSERT_TRUE(words) << to_string(words.error());
     expect_golden(**words, golden);
@@ -75,8 +74,7 @@ TEST(gguf_tokenizer, unknown_names_are_refused) {
   file.pre.clear();
   made = make_gguf_tokenizer(file);
   ASSERT_FALSE(made);
-  EXPECT_NE(made.error().message.find("tokenizer.ggml.pre"),
-            std::string::npos);
+  EXPECT_NE(made.error().message.find("tokenizer.ggml.pre"), std::string::npos);
   file.model = "t5";
   made = make_gguf_tokenizer(file);
   ASSERT_FALSE(made);
@@ -85,9 +83,7 @@ TEST(gguf_tokenizer, unknown_names_are_refused) {
 
 TEST(gguf_tokenizer, bos_follows_the_file_then_the_kind) {
   auto file = as_gguf("llama3_like", "llama-bpe");
-  const auto bos_of = [&] {
-    return make_gguf_tokenizer(file).value()->bos();
-  };
+  const auto bos_of = [&] { return make_gguf_tokenizer(file).value()->bos(); };
   EXPECT_EQ(bos_of(), std::nullopt); // the file names none
   for (std::size_t i = 0; i < file.tokens.size(); ++i)
     if (file.tokens[i] == "<|begin_of_text|>")
@@ -154,8 +150,9 @@ gguf_vocabulary pieces_file() {
 }
 
 std::string pieces_of(const tokenizer& words, const std::string& text) {
+  const auto ids = words.encode(text).value();
   std::string out;
-  for (const auto id : words.encode(text).value()) out += words.piece(id) + "|";
+  for (const auto id : ids) out += words.piece(id) + "|";
   return out;
 }
 

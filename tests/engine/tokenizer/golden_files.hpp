@@ -3,8 +3,9 @@
 
 #include "core/record/question.hpp"
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
+
+#include <filesystem>
 #include <string>
 #include <vector>
 

@@ -3,8 +3,9 @@
 #include "engine/tokenizer/tokenizer.hpp"
 #include "tests/engine/tokenizer/golden_files.hpp"
 
-#include <cstdlib>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
 #include <set>
 
 namespace kvloom::engine {
@@ -100,14 +101,11 @@ TEST_P(golden_tokenizer, text_gives_no_control_token) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(files, golden_tokenizer,
-                         testing::Values("gpt2_like", "llama3_like",
-                                         "qwen2_like", "falcon_like",
-                                         "llama2_like", "mistral_like",
-                                         "word_like"),
-                         [](const auto& info) {
-                           return std::string(info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    files, golden_tokenizer,
+    testing::Values("gpt2_like", "llama3_like", "qwen2_like", "falcon_like",
+                    "llama2_like", "mistral_like", "word_like"),
+    [](const auto& info) { return std::string(info.param); });
 
 TEST(golden_gguf, smollm2_equals_the_reference) {
   const char* model = std::getenv("KVLOOM_TEST_MODEL");

@@ -131,10 +131,10 @@ TEST(nodes, what_is_unknown_is_named) {
   expect_named(leading_token(only("processors")), "Frobnicate");
   expect_named(decoder::make(only("decoders")), "Frobnicate");
   expect_named(make_normalizer({{"type", "NFC"}, {"level", 9}}), "level");
-  expect_named(make_pre_tokenizer({{"type", "Digits"},
-                                   {"individual_digits", true},
-                                   {"hex", true}}),
-               "hex");
+  expect_named(
+      make_pre_tokenizer(
+          {{"type", "Digits"}, {"individual_digits", true}, {"hex", true}}),
+      "hex");
   expect_named(make_normalizer(json::object()), "(none)");
 }
 
@@ -165,9 +165,9 @@ TEST(post_processor, one_leading_token_is_found) {
     return json{{"SpecialToken", {{"id", name}, {"type_id", 0}}}};
   };
   const json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
-  const json ids = {
-      {"<s>", {{"id", "<s>"}, {"ids", {7}}, {"tokens", {"<s>"}}}},
-      {"</s>", {{"id", "</s>"}, {"ids", {8}}, {"tokens", {"</s>"}}}}};
+  const json ids
+      = {{"<s>", {{"id", "<s>"}, {"ids", {7}}, {"tokens", {"<s>"}}}},
+         {"</s>", {{"id", "</s>"}, {"ids", {8}}, {"tokens", {"</s>"}}}}};
   const auto of = [&](json single) {
     return leading_token({{"type", "TemplateProcessing"},
                           {"single", std::move(single)},

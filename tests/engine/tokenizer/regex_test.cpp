@@ -1,5 +1,4 @@
 #include "engine/tokenizer/regex.hpp"
-
 #include "engine/tokenizer/regex_dialect.hpp"
 
 #include <gtest/gtest.h>

@@ -1,19 +1,19 @@
 // Rules of the interface that need no reference: bad text, long text, streams,
 // loading.
-#include "engine/tokenizer/tokenizer.hpp"
-
 #include "engine/tokenizer/gguf_tokenizer.hpp"
+#include "engine/tokenizer/tokenizer.hpp"
 #include "engine/tokenizer/unicode.hpp"
 #include "tests/engine/tokenizer/golden_files.hpp"
+
+#include <gtest/gtest.h>
+#include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <fstream>
-#include <gtest/gtest.h>
-#include <pthread.h>
 #include <random>
 #include <thread>
-#include <unistd.h>
 
 namespace kvloom::engine {
 namespace {
@@ -56,9 +56,13 @@ private:
 
 TEST(tokenizer, invalid_utf8_is_refused_with_its_place) {
   const auto words = golden("gpt2_like");
-  const std::string bad[] = {"ab\x80",         "ab\xc3",         "ab\xc0\xaf",
-                             "ab\xed\xa0\x80", "ab\xf4\x90\x80\x80",
-                             "ab\xff",         "ab\xe2\x82z"};
+  const std::string bad[] = {"ab\x80",
+                             "ab\xc3",
+                             "ab\xc0\xaf",
+                             "ab\xed\xa0\x80",
+                             "ab\xf4\x90\x80\x80",
+                             "ab\xff",
+                             "ab\xe2\x82z"};
   for (const auto& text : bad) {
     const auto ids = words->encode(text);
     ASSERT_FALSE(ids);
@@ -81,9 +85,8 @@ TEST(tokenizer, byte_pieces_join_to_characters) {
   EXPECT_EQ(words->decode(ids({"▁a", "<0xEA>", "<0xB9>", "<0xB0>", "a"})),
             "a\xea\xb9\xb0"
             "a");
-  EXPECT_EQ(words->decode(ids({"a", "<0xEA>", "<0xB9>", "a"})),
-            "a\xef\xbf\xbd"
-            "a");
+  EXPECT_EQ(words->decode(ids({"a", "<0xEA>", "<0xB9>", "a"})), "a\xef\xbf\xbd"
+                                                                "a");
   EXPECT_EQ(words->decode(ids({"<0x80>", "<0xC3>", "<0xA9>"})),
             "\xef\xbf\xbd\xc3\xa9");
 }
