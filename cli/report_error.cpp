@@ -17,7 +17,8 @@ std::map<std::string, std::string> kvloom_environment() {
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const char* equals = std::strchr(*entry, '=');
     if (equals == nullptr || std::strncmp(*entry, "KVLOOM_", 7) != 0) continue;
-    found.emplace(std::string(*entry, equals), equals + 1);
+    const char* const name = *entry;
+    found.emplace(std::string(name, equals), equals + 1);
   }
   return found;
 }
