@@ -20,13 +20,13 @@ std::string shape_text(const std::vector<std::int64_t>& shape) {
 }
 
 result<void> weight_table::add(const std::string& name, file_tensor tensor) {
-  const auto [found, added] = tensors_.try_emplace(name, std::move(tensor));
-  if (!added)
+  if (const file_tensor* other = find(name))
     return fail(errc::environment,
                 "the tensor " + in_quotes(name)
-                    + " occurs twice (the other is in " + found->second.file
+                    + " occurs twice (the other is in " + other->file
                     + "); download the model again",
                 tensor.file);
+  tensors_.emplace(name, std::move(tensor));
   return {};
 }
 

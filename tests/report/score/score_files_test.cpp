@@ -106,9 +106,12 @@ TEST_F(score_files_of, faults_name_file_and_line) {
   EXPECT_THAT(refused(p, "{\"id\": 1}\n"), HasSubstr("golds"));
   EXPECT_THAT(refused(p, "{\"id\": 1, \"golds\": [true]}\n"),
               HasSubstr("golds"));
-  EXPECT_THAT(refused(p, "{\"id\": 1, \"golds\": " + std::string(1000, '[')
-                             + std::string(1000, ']') + "}\n"),
-              HasSubstr("golds"));
+  std::string deep(1000, '[');
+  deep.append(1000, ']');
+  EXPECT_THAT(
+      refused(p,
+              std::string(R"({"id": 1, "golds": )").append(deep).append("}\n")),
+      HasSubstr("golds"));
   EXPECT_FALSE(score_files(folder_ / "none.jsonl", folder_ / "g.jsonl",
                            answer_cleaning::none)
                    .has_value());
