@@ -7,7 +7,7 @@
 #include <bit>
 #include <cstring>
 #include <limits>
-#include <type_traits>
+#include <utility>
 
 namespace kvloom::engine {
 
@@ -342,8 +342,8 @@ void for_elements(const gguf_array& list, F each) {
 result<gguf_file> gguf_file::read(std::shared_ptr<const file_map> map) {
   gguf_file file;
   file.place_ = map->path().string();
-  file.map_ = map;
-  const auto bytes = map->bytes();
+  file.map_ = std::move(map);
+  const auto bytes = file.map_->bytes();
   constexpr std::string_view magic = "GGUF";
   if (bytes.size() < magic.size()
       || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {

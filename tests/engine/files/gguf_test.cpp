@@ -26,7 +26,7 @@ using testing::HasSubstr;
 class gguf : public testing::Test {
 protected:
   std::filesystem::path path_of(const std::string& bytes) const {
-    const auto path = folder_ / "model.gguf";
+    auto path = folder_ / "model.gguf";
     write_file(path, bytes);
     return path;
   }
