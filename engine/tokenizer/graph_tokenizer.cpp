@@ -30,16 +30,14 @@ public:
                         + ", the vocabulary gives it " + std::to_string(*known)
                         + "; ids could differ");
       size_ = std::max(size_, static_cast<std::size_t>(token.id) + 1);
-      by_id_.emplace(token.id, &token);
       by_content_.emplace(token.content, token.id);
-      if (!token.normalized) {
-        raw_.add(token.content, token);
-        continue;
-      }
+      // The reference spells such a token as it is looked for.
       std::string pattern = token.content;
-      if (parts_.rewrite)
+      if (token.normalized && parts_.rewrite)
         if (auto done = parts_.rewrite->apply(pattern); !done) return done;
-      normalised_.add(pattern, token);
+      (token.normalized ? normalised_ : raw_).add(pattern, token);
+      by_id_.emplace(token.id,
+                     spelled_token{std::move(pattern), token.special});
     }
     return {};
   }
@@ -73,8 +71,8 @@ public:
                    std::string& bytes) const override {
     const auto added = by_id_.find(id);
     if (added != by_id_.end()) {
-      if (!added->second->special)
-        parts_.spell.append(added->second->content, state, bytes);
+      if (!added->second.special)
+        parts_.spell.append(added->second.text, state, bytes);
     } else if (const auto* known = parts_.words->piece(id)) {
       parts_.spell.append(*known, state, bytes);
     }
@@ -88,7 +86,7 @@ public:
 
   std::string piece(token_id id) const override {
     const auto added = by_id_.find(id);
-    if (added != by_id_.end()) return added->second->content;
+    if (added != by_id_.end()) return added->second.text;
     const auto* known = parts_.words->piece(id);
     return known != nullptr ? *known : std::string();
   }
@@ -101,6 +99,11 @@ public:
   }
 
 private:
+  struct spelled_token {
+    std::string text;
+    bool special = false;
+  };
+
   result<std::vector<token_id>> run(std::string_view text, bool at_start,
                                     bool with_special) const {
     if (const auto wrong = find_invalid_utf8(text))
@@ -144,7 +147,7 @@ private:
   }
 
   tokenizer_parts parts_;
-  std::unordered_map<token_id, const added_token*> by_id_;
+  std::unordered_map<token_id, spelled_token> by_id_;
   std::unordered_map<std::string_view, token_id> by_content_;
   added_token_matcher raw_;        ///< in the text as it came
   added_token_matcher normalised_; ///< in the normalised text

@@ -37,6 +37,16 @@ std::string news_of(std::string_view category) {
   return out;
 }
 
+std::string script_news(std::string_view script) {
+  for (const auto& news : script_news_table())
+    if (news.category == script) return std::string(news.members);
+  return {};
+}
+
+std::string digit_class() {
+  return R"(\p{Nd})" + news_of("Nd");
+}
+
 /// Word characters; the Latin-1 superscripts and fractions are words only in
 /// the files' dialect.
 std::string word_class() {
@@ -170,10 +180,17 @@ private:
     case 'h':
       put_class(hex_class, false);
       break;
+    case 'd':
+      put_class(digit_class(), false);
+      break;
     case 'W':
     case 'H':
+    case 'D':
       if (in_class_) return refuse("a negated set in a class");
-      put_class(c == 'W' ? word_class() : std::string(hex_class), true);
+      put_class(c == 'W'   ? word_class()
+                : c == 'D' ? digit_class()
+                           : std::string(hex_class),
+                true);
       break;
     case 'b':
     case 'B': {
@@ -232,10 +249,10 @@ private:
                  == plain_properties.end();
     // Outside a class the set is widened by what PCRE2 does not know yet; a
     // negated set inside a class cannot be.
-    const std::string news = is_script ? "" : news_of(name);
+    const std::string news = is_script ? script_news(name) : news_of(name);
     const bool negated = (letter == 'P') != !caret.empty();
     if (!news.empty() && !(in_class_ && negated)) {
-      put_class("\\p{" + name + "}" + news, negated);
+      put_class((is_script ? "\\p{sc:" : "\\p{") + name + "}" + news, negated);
       at_ = close + 1;
       return {};
     }

@@ -90,6 +90,7 @@ result<void> find_stretches(const split_pattern& pattern, std::string_view text,
   thread_local std::vector<byte_range> matches;
   matches.clear();
   stretches.clear();
+  if (text.empty()) return {}; // the reference finds nothing in no text
   if (const auto* expression = std::get_if<regex>(&pattern)) {
     if (auto found = expression->find_all(text, matches); !found) return found;
   } else if (const auto* literal = std::get_if<std::string>(&pattern)) {

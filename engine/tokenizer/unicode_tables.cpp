@@ -346,6 +346,20 @@ constexpr category_news news[] = {
     {"Cf", "\\x{13439}-\\x{1343f}"},
 };
 
+// The same for scripts.
+constexpr category_news new_scripts[] = {
+    {"Latin", "\\x{a7cb}-\\x{a7cd}\\x{a7da}-\\x{a7dc}\\x{1df25}-\\x{1df2a}"},
+    {"Cyrillic", "\\x{1c89}-\\x{1c8a}\\x{1e030}-\\x{1e06d}\\x{1e08f}"},
+    {"Arabic", "\\x{897}\\x{10ec2}-\\x{10ec4}\\x{10efc}-\\x{10eff}"},
+    {"Devanagari", "\\x{11b00}-\\x{11b09}"},
+    {"Kannada", "\\x{cf3}"},
+    {"Lao", "\\x{ece}"},
+    {"Hiragana", "\\x{1b132}"},
+    {"Katakana", "\\x{1b155}"},
+    {"Han", "\\x{2b739}\\x{2ebf0}-\\x{2ee5d}\\x{31350}-\\x{323af}"},
+    {"Myanmar", "\\x{116d0}-\\x{116e3}"},
+};
+
 } // namespace
 
 std::span<const char_range> numeric_table() {
@@ -368,6 +382,9 @@ std::span<const std::pair<char32_t, char32_t>> new_lower_table() {
 }
 std::span<const category_news> category_news_table() {
   return news;
+}
+std::span<const category_news> script_news_table() {
+  return new_scripts;
 }
 
 } // namespace kvloom::engine

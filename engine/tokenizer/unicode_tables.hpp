@@ -16,7 +16,7 @@ struct char_range {
 /// Characters of a general category that PCRE2 does not know, as members of
 /// a PCRE2 character class.
 struct category_news {
-  std::string_view category; ///< two letters
+  std::string_view category; ///< two letters, or a script
   std::string_view members;
 };
 
@@ -29,5 +29,7 @@ std::span<const char_range> canonical_news_table();
 std::span<const char_range> compatible_news_table();
 std::span<const std::pair<char32_t, char32_t>> new_lower_table();
 std::span<const category_news> category_news_table();
+/// The same for scripts; `category` holds the script's name.
+std::span<const category_news> script_news_table();
 
 } // namespace kvloom::engine

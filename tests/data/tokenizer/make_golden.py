@@ -522,7 +522,8 @@ def save_all_characters(rows):
                  *[N.Replace(Regex(x), "#") for x in (
                      r"\s", r"\w", r"\d", r"\p{L}", r"\p{N}", r"\p{M}",
                      r"\p{P}", r"\p{S}", r"\p{Lu}", r"\p{Ll}", r"\p{Han}",
-                     r"\p{Latin}", r"[^\s\p{L}\p{N}]", r"[^\r\n\p{L}\p{N}]",
+                     r"\p{Latin}", r"\p{Cyrillic}",
+                     r"\p{Arabic}", r"\p{Hangul}", r"\p{Devanagari}", r"\D", r"[^\s\p{L}\p{N}]", r"[^\r\n\p{L}\p{N}]",
                      r"\P{L}", r"\W", r"\S",
                      r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]")]]:
         rows.append(["normalizer", json.loads(node.__getstate__()),

@@ -16,6 +16,12 @@ from tokenizers import Regex, normalizers, pre_tokenizers
 assert unicodedata.unidata_version == "14.0.0"
 POINTS = [c for c in range(0x110000) if not 0xD800 <= c <= 0xDFFF]
 ALL = "".join(map(chr, POINTS))
+# Scripts that have letters newer than Unicode 14, as far as patterns of
+# tokenizers are likely to name them.
+SCRIPTS = ("Latin Greek Cyrillic Hebrew Arabic Devanagari Bengali Gurmukhi "
+           "Gujarati Tamil Telugu Kannada Malayalam Thai Lao Tibetan Georgian "
+           "Hangul Ethiopic Khmer Mongolian Hiragana Katakana Bopomofo Han "
+           "Armenian Sinhala Myanmar").split()
 CATEGORIES = ("Lu Ll Lt Lm Lo Mn Mc Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So "
               "Cf").split()
 
@@ -38,6 +44,12 @@ def matched(pattern):
 def cut_out(node):
     return {c for c in POINTS
             if len(node.pre_tokenize_str("a" + chr(c) + "a")) > 1}
+
+
+def members(points):
+    """Of a PCRE2 character class, as a C++ literal."""
+    return "".join(f"\\\\x{{{a:x}}}-\\\\x{{{b:x}}}" if a != b
+                   else f"\\\\x{{{a:x}}}" for a, b in ranges(points))
 
 
 def table(name, comment, points):
@@ -97,9 +109,14 @@ print("// Members of the categories that PCRE2 10.42 does not know yet.")
 print("constexpr category_news news[] = {")
 for name in CATEGORIES:
     if added[name]:
-        body = "".join(f"\\\\x{{{a:x}}}-\\\\x{{{b:x}}}" if a != b
-                       else f"\\\\x{{{a:x}}}" for a, b in ranges(added[name]))
-        print(f'{{"{name}", "{body}"}},')
+        print(f'{{"{name}", "{members(added[name])}"}},')
+print("};\n")
+print("// The same for scripts.")
+print("constexpr category_news new_scripts[] = {")
+for name in SCRIPTS:
+    found = matched(r"\p{%s}" % name) & news
+    if found:
+        print(f'{{"{name}", "{members(found)}"}},')
 print("""};
 
 } // namespace
@@ -117,5 +134,6 @@ std::span<const std::pair<char32_t, char32_t>> new_lower_table() {
   return new_lower;
 }
 std::span<const category_news> category_news_table() { return news; }
+std::span<const category_news> script_news_table() { return new_scripts; }
 
 } // namespace kvloom::engine""")

@@ -49,6 +49,12 @@ error failure(const tokenizer& words, const prompt_wording& wording,
   return made ? error{errc::internal, "it was built", {}} : made.error();
 }
 
+prompt_wording styled(chat_style style) {
+  prompt_wording wording;
+  wording.style = style;
+  return wording;
+}
+
 std::string spelled(const tokenizer& words, const std::vector<token_id>& ids) {
   std::string out;
   for (const auto id : ids) out += words.piece(id);
@@ -111,7 +117,7 @@ TEST(prompt, llama2_has_its_marks_as_text) {
   EXPECT_EQ(made.segments[1].ids, rendered(*words, "Who? [/INST]"));
   // The tokenizer brings the blank before the question itself.
   const auto bare
-      = build(*words, {.style = chat_style::llama2}, asked_for("Who?"), {});
+      = build(*words, styled(chat_style::llama2), asked_for("Who?"), {});
   EXPECT_EQ(words->decode(bare.ids()), "[INST] Who? [/INST]");
 }
 
@@ -121,7 +127,11 @@ TEST(prompt, mistral_uses_control_tokens_where_it_has_them) {
   wording.instruction = "Read.";
   const auto words = golden("mistral_like");
   const auto made = build(*words, wording, asked_for(" Who?"), {});
-  EXPECT_EQ(made.ids(), rendered(*words, "<s>[INST] Read. Who?[/INST]"));
+  EXPECT_EQ(made.segments[0].ids, rendered(*words, "<s>[INST] Read."));
+  auto closing = words->encode_inside(" Who?").value();
+  closing.push_back(words->find("[/INST]").value());
+  EXPECT_EQ(made.segments[1].ids, closing);
+  EXPECT_EQ(words->decode(made.ids()), "Read. Who?");
   const auto older = golden("llama2_like");
   EXPECT_EQ(older->decode(build(*older, wording, asked_for("Who?"), {}).ids()),
             "[INST] Read. Who? [/INST]");
@@ -230,7 +240,7 @@ TEST(prompt, faults_name_question_and_passage) {
   EXPECT_NE(wrong.message.find("UTF-8"), std::string::npos);
   wrong = failure(*words, {}, asked_for("\xc3"), {});
   EXPECT_NE(wrong.message.find("question q7, closing"), std::string::npos);
-  wrong = failure(*words, {.style = chat_style::chatml}, asked_for("q"), {});
+  wrong = failure(*words, styled(chat_style::chatml), asked_for("q"), {});
   EXPECT_EQ(wrong.code, errc::bad_input);
   EXPECT_NE(wrong.message.find("<|im_start|>"), std::string::npos);
 }

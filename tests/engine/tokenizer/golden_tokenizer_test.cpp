@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(
     files, golden_tokenizer,
     testing::Values("gpt2_like", "llama3_like", "qwen2_like", "falcon_like",
                     "llama2_like", "mistral_like", "word_like"),
-    [](const auto& info) { return std::string(info.param); });
+    [](const auto& one) { return std::string(one.param); });
 
 TEST(golden_gguf, smollm2_equals_the_reference) {
   const char* model = std::getenv("KVLOOM_TEST_MODEL");
