@@ -59,7 +59,7 @@ bool maps_titles(const json_value& object) {
   const auto& members = *object.as_object();
   return !members.empty()
          && std::all_of(members.begin(), members.end(), [](const auto& member) {
-              const auto* list = member.second.as_list();
+              const auto* list = member.value.as_list();
               return list != nullptr
                      && std::all_of(list->begin(), list->end(),
                                     [](const json_value& one) {

@@ -141,7 +141,7 @@ private:
       list->push_back(std::move(done));
     else
       std::get<json_object>(parent.value.value)
-          .emplace_back(std::move(parent.key), std::move(done));
+          .push_back({std::move(parent.key), std::move(done)});
     return true;
   }
 
@@ -157,8 +157,8 @@ const json_value* json_value::find_any(std::string_view name) const {
   if (members == nullptr) return nullptr;
   const auto found
       = std::find_if(members->begin(), members->end(),
-                     [&](const auto& member) { return member.first == name; });
-  return found == members->end() ? nullptr : &found->second;
+                     [&](const auto& member) { return member.name == name; });
+  return found == members->end() ? nullptr : &found->value;
 }
 
 const json_value* json_value::find(std::string_view name) const {

@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <variant>
 #include <vector>
 
 namespace kvloom::datasets {
 
 class json_value;
+struct json_member;
 
 /// A number as the file spells it, but for integers, which are in their
 /// shortest form.
@@ -21,7 +21,7 @@ struct json_number {
 };
 
 using json_list = std::vector<json_value>;
-using json_object = std::vector<std::pair<std::string, json_value>>;
+using json_object = std::vector<json_member>;
 
 class json_value {
 public:
@@ -50,6 +50,11 @@ public:
   const json_value* find(std::string_view name) const;
   /// The same, but JSON's null is found too.
   const json_value* find_any(std::string_view name) const;
+};
+
+struct json_member {
+  std::string name;
+  json_value value;
 };
 
 /// `null`, `a number (17)`, `a list of 3`, ... for messages.

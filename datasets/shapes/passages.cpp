@@ -189,7 +189,7 @@ result<passage_list> read_pairs(const row_context& where,
 }
 
 /// One text; several articles in it are parted as in Multi-News.
-passage_list split_document(const std::string& text, std::string title) {
+passage_list split_document(const std::string& text, const std::string& title) {
   constexpr std::string_view mark = "|||||";
   passage_list out;
   std::string_view rest = text;

@@ -39,6 +39,7 @@ json parts_ms(const ttft_parts& parts) {
 
 json gaps_ms(const std::vector<std::int64_t>& gaps_ns) {
   std::vector<double> gaps;
+  gaps.reserve(gaps_ns.size());
   for (auto gap : gaps_ns) gaps.push_back(ms(gap));
   std::sort(gaps.begin(), gaps.end());
   return {{"p50", quantile(gaps, 0.50)},

@@ -109,7 +109,9 @@ TEST(bm25, the_allow_list_comes_before_the_cut) {
   // What is allowed changes no score.
   for (const auto& one : index.search("word", 100))
     for (const auto& hit : found) {
-      if (hit.index == one.index) EXPECT_EQ(hit.score, one.score);
+      if (hit.index == one.index) {
+        EXPECT_EQ(hit.score, one.score);
+      }
     }
 }
 

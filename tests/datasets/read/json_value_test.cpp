@@ -24,8 +24,8 @@ TEST(json_value, keeps_kinds_and_order) {
   const auto root = good(R"({"b": [1, -2.50, "x", true, null], "a": {}})");
   const auto& members = *root.as_object();
   ASSERT_EQ(members.size(), 2U);
-  EXPECT_EQ(members[0].first, "b");
-  const auto& list = *members[0].second.as_list();
+  EXPECT_EQ(members[0].name, "b");
+  const auto& list = *members[0].value.as_list();
   EXPECT_EQ(list[0].as_number()->spelling, "1");
   EXPECT_EQ(list[1].as_number()->spelling, "-2.50");
   EXPECT_EQ(*list[2].as_text(), "x");
