@@ -20,6 +20,9 @@ caf::error to_caf(const error& what) {
 }
 
 error from_caf(const caf::error& what) {
+  // First: an empty error of 0.17 has no code and no category to ask for.
+  if (!what)
+    return {errc::internal, "it ended by itself, before its work was done", {}};
   if (what.category() == category) {
     const auto& context = what.context();
     error back{static_cast<errc>(what.code()), {}, {}};
@@ -37,8 +40,6 @@ error from_caf(const caf::error& what) {
     return {errc::cancelled, "ended in order", {}};
   if (what == caf::exit_reason::kill)
     return {errc::internal, "it was killed", {}};
-  if (!what)
-    return {errc::internal, "it ended by itself, before its work was done", {}};
   // Numbers of other categories are spelled by CAF.
   if (what.category() == caf::atom("system"))
     return {errc::internal, to_string(static_cast<caf::sec>(what.code())), {}};

@@ -1,6 +1,7 @@
 // Whole runs with real threads and a scripted model. Every test has the time
 // limit of the program: a hang is a failure.
 #include "actors/nodes/recorder.hpp"
+#include "actors/support/errors.hpp"
 #include "actors/wiring/run.hpp"
 #include "core/base/clock.hpp"
 #include "tests/actors/run_plans.hpp"
@@ -12,6 +13,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <fstream>
 #include <set>
 #include <stdexcept>
@@ -383,6 +385,7 @@ enum class fault { dies, quits, swallows };
 
 stage_actor<retrieved>::behavior_type
 faulty(stage_actor<retrieved>::pointer self, fault what) {
+  self->set_exception_handler(exception_handler);
   auto in = std::make_shared<in_port>();
   return {
       [](link_out_atom, const out_link&) {},
@@ -585,6 +588,58 @@ TEST_F(run_test, strict_fails_what_did_not_happen) {
   EXPECT_EQ(exit_code_of(outcome, true), 1);
   outcome.write_failure = error{errc::environment, "disk full", {}};
   EXPECT_EQ(exit_code_of(outcome, false), 3);
+}
+
+namespace {
+
+/// Resident memory of this process in MiB.
+double resident_mib() {
+  std::ifstream in("/proc/self/statm");
+  std::int64_t total = 0, resident = 0;
+  in >> total >> resident;
+  return static_cast<double>(resident) * 4096 / (1 << 20);
+}
+
+} // namespace
+
+// Time outside the model: between the moments at which the model was free and
+// at which the next call began. The bounds leave room for a busy machine; the
+// numbers printed are the measurement.
+TEST_F(run_test, the_actors_cost_little_time_and_memory) {
+  scripted_options options;
+  options.answer_tokens = 32;
+  use(5000, options);
+  auto set = in_order();
+  set["decoder.max_new_tokens"] = std::int64_t{16};
+  std::vector<double> memory;
+  environment.on_progress = [&](const run_progress& now) {
+    if (now.done % 1000 == 0) memory.push_back(resident_mib());
+  };
+  const auto outcome = run_ok(set);
+  ASSERT_EQ(outcome.summary.ok, 5000u);
+  std::vector<std::int64_t> e2e, gaps;
+  for (const auto& line : outcome.results) {
+    e2e.push_back(*line.e2e_ns);
+    gaps.insert(gaps.end(), line.itl_ns.begin(), line.itl_ns.end());
+  }
+  const auto median = [](std::vector<std::int64_t>& all) {
+    const auto middle
+        = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::nth_element(all.begin(), middle, all.end());
+    return static_cast<double>(*middle) * 1e-3;
+  };
+  const double request_us = median(e2e), step_us = median(gaps);
+  const double wall_us
+      = static_cast<double>(outcome.summary.wall_ns) * 1e-3 / 5000;
+  std::printf("a request: %.1f us to its last token, %.1f us to the next "
+              "request; a step: %.2f us; memory at each 1000: ",
+              request_us, wall_us, step_us);
+  for (const double mib : memory) std::printf("%.1f ", mib);
+  std::printf("MiB\n");
+  EXPECT_LT(request_us, 5000);
+  EXPECT_LT(step_us, 100);
+  ASSERT_GE(memory.size(), 4u);
+  EXPECT_LT(memory.back() - memory[1], 20);
 }
 
 TEST_F(run_test, two_hundred_rounds_all_end) {
