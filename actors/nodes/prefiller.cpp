@@ -96,13 +96,11 @@ void prefiller_state::init(prompt_maker prompts, model_actor owner,
   demand_ = std::move(demand);
 }
 
-void prefiller_state::fail_request(std::uint64_t sequence, edge_id edge,
-                                   error why, const request_result* partial) {
-  self_->send(
-      links_.ledger, failed_atom_v,
-      request_failure{sequence, std::move(why),
-                      partial ? std::make_shared<const request_result>(*partial)
-                              : nullptr});
+void prefiller_state::fail_request(
+    std::uint64_t sequence, edge_id edge, error why,
+    std::shared_ptr<const request_result> partial) {
+  self_->send(links_.ledger, failed_atom_v,
+              request_failure{sequence, std::move(why), std::move(partial)});
   in_.finished(self_, edge);
 }
 
@@ -119,27 +117,28 @@ void prefiller_state::receive(edge_id edge, const retrieved& asked) {
   auto partial = blank_result(asked.request->plan);
   partial.retrieve_ns = asked.retrieve_ns;
   partial.retrieved = asked.ranking;
-  fail_request(asked.request->plan.sequence, edge, work.error(), &partial);
+  fail_request(asked.request->plan.sequence, edge, work.error(),
+               std::make_shared<const request_result>(std::move(partial)));
 }
 
 void prefiller_state::start_next() {
   // Against the decoder's credit: no KV is made that nobody can take.
   if (busy_ || waiting_.empty() || !out_.ready()) return;
   busy_ = true;
-  auto [work, edge] = std::move(waiting_.front());
+  const auto [work, edge] = std::move(waiting_.front());
   waiting_.pop_front();
+  // Copied before the model gets the request: after a deadline it may still be
+  // writing to it.
+  auto partial = std::make_shared<const request_result>(work->draft);
   demand_->prefills_waiting.fetch_add(1);
   self_
       ->request(owner_, time_left(work->request->deadline_ns), prefill_atom_v,
                 work)
-      .then([this, edge = edge](
-                const running_request_ptr& back) { done(back, edge); },
-            [this, edge = edge, sequence = work->request->plan.sequence,
-             partial = work->draft](const caf::error& why) {
-              // Not from the request itself: after a deadline the model may
-              // still be writing to it.
+      .then([this, from = edge](
+                const running_request_ptr& back) { done(back, from); },
+            [this, from = edge, partial](const caf::error& why) {
               busy_ = false;
-              fail_request(sequence, edge, from_caf(why), &partial);
+              fail_request(partial->sequence, from, from_caf(why), partial);
               start_next();
               end_if_empty();
             });
@@ -149,7 +148,7 @@ void prefiller_state::done(const running_request_ptr& work, edge_id edge) {
   busy_ = false;
   if (const auto sound = check_prefilled(*work); !sound) {
     fail_request(work->request->plan.sequence, edge, sound.error(),
-                 &work->draft);
+                 std::make_shared<const request_result>(work->draft));
   } else {
     out_.push({work, 0}, edge);
     out_.flush(self_, in_);

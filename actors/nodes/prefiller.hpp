@@ -56,7 +56,7 @@ private:
   void start_next();
   void done(const running_request_ptr& work, edge_id edge);
   void fail_request(std::uint64_t sequence, edge_id edge, error why,
-                    const request_result* partial);
+                    std::shared_ptr<const request_result> partial);
   void end_if_empty();
 
   pointer self_;

@@ -84,6 +84,24 @@ passage_search::operator()(const asked_question& asked) const {
   return found;
 }
 
+namespace {
+
+/// Says in the manifest how often top_k can't be reached.
+void note_short_questions(const graphs::graph_node& node, std::size_t top_k,
+                          prepare_context& context) {
+  if (!context.data) return;
+  const auto& questions = context.data->questions;
+  const auto n_short = std::count_if(
+      questions.begin(), questions.end(),
+      [&](const question& one) { return one.passages.size() < top_k; });
+  if (n_short > 0)
+    context.notes.push_back(
+        fmt::format("{}: {} of {} questions have fewer passages than top_k {}",
+                    node.name, n_short, questions.size(), top_k));
+}
+
+} // namespace
+
 node_type retriever_type() {
   graphs::actor_kind kind;
   kind.name = "retriever";
@@ -115,7 +133,10 @@ node_type retriever_type() {
         const retriever_options options{
             static_cast<std::size_t>(params.integer("top_k")),
             params.text("order") == "original"};
-        if (params.text("scope") == "question") return passage_search(options);
+        if (params.text("scope") == "question") {
+          note_short_questions(node, options.top_k, context);
+          return passage_search(options);
+        }
         if (!context.data)
           return fail(errc::bad_input,
                       "scope collection needs a source that reads a data set",

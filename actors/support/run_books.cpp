@@ -15,7 +15,10 @@ run_books::run_books(request_plan plan,
                      std::shared_ptr<const language_model> model,
                      const books_options& options)
     : ledger_(std::move(plan)), folder_(std::move(folder)),
-      model_(std::move(model)), options_(options), activity_ns_(now_ns()) {}
+      model_(std::move(model)), options_(options), activity_ns_(now_ns()) {
+  // No more than the plan: doubling would cost its size again.
+  record_.results.reserve(ledger_.total_measured());
+}
 
 void run_books::emitted(const request_ptr& request, std::int64_t now) {
   ledger_.emitted(request);

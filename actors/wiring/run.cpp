@@ -6,6 +6,7 @@
 #include "core/base/sha256.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <utility>
@@ -106,6 +107,18 @@ result<void> check_output(const std::filesystem::path& output) {
     return fail(errc::bad_input,
                 "the folder for the results exists already; name another, or "
                 "remove it",
+                output.string());
+  // The part of the path that is there must take new entries.
+  auto parent = std::filesystem::absolute(output, ignored).parent_path();
+  while (parent.has_relative_path()
+         && !std::filesystem::exists(parent, ignored))
+    parent = parent.parent_path();
+  if (!std::filesystem::is_directory(parent, ignored)
+      || ::access(parent.c_str(), W_OK | X_OK) != 0)
+    return fail(errc::environment,
+                fmt::format("no folder can be made in {}; name one in a "
+                            "folder that may be written",
+                            parent.string()),
                 output.string());
   return {};
 }
