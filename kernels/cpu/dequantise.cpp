@@ -3,6 +3,7 @@
 #include "core/tensor/float_bits.hpp"
 #include "kernels/api/linear.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace kvloom::kernels {
@@ -113,7 +114,8 @@ void dequantise_row(dtype type, const std::byte* row, std::int64_t columns,
                     float* out) {
   switch (type) {
   case dtype::f32:
-    std::memcpy(out, row, static_cast<std::size_t>(columns) * sizeof(float));
+    std::copy_n(row, columns * static_cast<std::int64_t>(sizeof(float)),
+                reinterpret_cast<std::byte*>(out));
     return;
   case dtype::f16:
     for (std::int64_t i = 0; i < columns; ++i) out[i] = half_at(row + 2 * i);

@@ -6,7 +6,6 @@
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <new>
 #include <string>
@@ -93,9 +92,9 @@ void fill_dense(const matrix_source& part, weight_matrix::form as,
       [&](const tbb::blocked_range<std::int64_t>& range) {
         if (part.type == wanted) {
           const std::int64_t stride = row_bytes(part.type, part.columns);
-          std::memcpy(
-              out + range.begin() * stride, part.bytes + range.begin() * stride,
-              static_cast<std::size_t>((range.end() - range.begin()) * stride));
+          std::copy_n(part.bytes + range.begin() * stride,
+                      (range.end() - range.begin()) * stride,
+                      out + range.begin() * stride);
         } else if (wide) {
           widen_rows(part, range.begin(), range.end(), out);
         } else {

@@ -68,9 +68,8 @@ TEST(weight_matrix, stacks_parts_of_any_types_widened_or_rounded) {
     for (std::int64_t r = 0; r < 40; ++r) {
       std::vector<float> wanted = r < 33 ? row_of(a, r) : row_of(b, r - 33);
       ASSERT_TRUE(same_bits(row_of(wide, r), wanted)) << r;
-      ASSERT_EQ(std::memcmp(static_cast<const float*>(wide.dense()) + r * 256,
-                            wanted.data(), 256 * sizeof(float)),
-                0);
+      const auto* dense = static_cast<const float*>(wide.dense()) + r * 256;
+      ASSERT_TRUE(same_bits({dense, dense + 256}, wanted)) << r;
       for (float& value : wanted) value = bf16_to_f32(f32_to_bf16(value));
       ASSERT_TRUE(same_bits(row_of(narrow, r), wanted)) << r;
     }
