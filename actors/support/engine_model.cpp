@@ -179,22 +179,19 @@ bool has_quantised_layers(const engine::checkpoint& model) {
       });
 }
 
-result<engine::runner_options>
-runner_options_of(const configs::resolved_params& model) {
+engine::runner_options runner_options_of(const configs::resolved_params& model,
+                                         const engine::checkpoint& file) {
   engine::runner_options options;
   options.compute = model.text("precision") == "f32" ? engine::precision::f32
                                                      : engine::precision::bf16;
   options.threads = static_cast<int>(model.integer("threads"));
   options.prefill_rows = model.integer("prefill_rows");
   const auto& decode = model.text("decode_weights");
-  if (decode == "quantised") {
-    options.decode = engine::decode_weights::quantised;
-  } else if (decode == "auto" && options.compute == engine::precision::bf16) {
-    const auto file = engine::open_checkpoint(model.text("path"));
-    if (!file) return tl::unexpected<error>(file.error());
-    if (has_quantised_layers(**file))
-      options.decode = engine::decode_weights::quantised;
-  }
+  const bool quantised = decode == "auto"
+                             ? options.compute == engine::precision::bf16
+                                   && has_quantised_layers(file)
+                             : decode == "quantised";
+  if (quantised) options.decode = engine::decode_weights::quantised;
   return options;
 }
 
@@ -225,14 +222,16 @@ load_engine_model(const graphs::graph& wiring) {
   const auto& path = model.text("path");
   const auto& words_path
       = model.has("tokenizer") ? model.text("tokenizer") : path;
-  // Cheap things first: a wrong tokenizer should not cost a model's loading.
+  // Cheap things first: the headers of the weights (nothing is read yet) name
+  // a family that is not known, and a wrong tokenizer should not cost a load.
+  const auto file = engine::open_checkpoint(path);
+  if (!file) return tl::unexpected<error>(file.error());
   auto words = engine::load_tokenizer(words_path);
   if (!words) return pass_on(words);
   auto wording = wording_of(wiring.prompt, **words);
   if (!wording) return pass_on(wording);
-  auto options = runner_options_of(model);
-  if (!options) return pass_on(options);
-  auto runner = engine::model_runner::load(path, *options);
+  auto runner
+      = engine::model_runner::load(path, runner_options_of(model, **file));
   if (!runner) return pass_on(runner);
   const auto rows = (*runner)->config().vocab_size;
   if (static_cast<std::int64_t>((*words)->size()) > rows)
