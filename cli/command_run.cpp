@@ -66,6 +66,10 @@ void list_failures(const actors::run_outcome& outcome) {
 
 void print_outcome(const actors::run_outcome& outcome,
                    const run_options& options) {
+  if (!options.common.quiet) {
+    for (const auto& note : outcome.manifest.notes)
+      fmt::print(stderr, "note: {}\n", note);
+  }
   list_failures(outcome);
   if (outcome.failed_warmups > 0) {
     fmt::print(stderr, "failed: {} warm-up requests\n", outcome.failed_warmups);

@@ -1,12 +1,15 @@
 // The command kvloom: reads the command line, nothing else.
 #include "cli/command.hpp"
+#include "configs/schema/nearest.hpp"
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <clocale>
 #include <cstdio>
 #include <exception>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -25,6 +28,26 @@ void add_file(CLI::App* command, std::string& file,
                    "Override a value: --set retriever.top_k=8; may be repeated")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
+}
+
+/// A command line that could not be read, in our words; `command` is the first
+/// argument, or null.
+std::string wrong_usage(const CLI::App& app, const CLI::Error& problem,
+                        const char* command) {
+  const std::string given = command == nullptr ? "" : command;
+  std::vector<std::string> known;
+  for (const auto* one : app.get_subcommands({}))
+    known.push_back(one->get_name());
+  std::string text = "error: ";
+  if (given.empty() || given.front() == '-'
+      || std::find(known.begin(), known.end(), given) != known.end()) {
+    text += problem.what();
+  } else {
+    text += "unknown command `" + given + "`"
+            + kvloom::configs::hint(given, "commands", known);
+  }
+  return text
+         + "\nkvloom --help, and kvloom COMMAND --help, say what is known.\n";
 }
 
 } // namespace
@@ -117,6 +140,9 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   add_common(score_command, score_given.common);
 
+  app.failure_message([&](const CLI::App*, const CLI::Error& problem) {
+    return wrong_usage(app, problem, argc > 1 ? argv[1] : nullptr);
+  });
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {

@@ -48,16 +48,39 @@ print(json.dumps(out))
 """
 
 
+# What llama.cpp may use of this processor. Not its AMX path: built by gcc 12
+# on a Xeon with AMX, 0.3.36 ends with SIGILL at a tileloadd of its prefill.
+SWITCHES = {"avx": "AVX", "avx2": "AVX2", "f16c": "F16C", "fma": "FMA",
+            "bmi2": "BMI2", "avx_vnni": "AVX_VNNI", "avx512f": "AVX512",
+            "avx512_vbmi": "AVX512_VBMI", "avx512_vnni": "AVX512_VNNI",
+            "avx512_bf16": "AVX512_BF16"}
+
+
+def build_switches():
+    flags = set()
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("flags"):
+            flags = set(line.split(":", 1)[1].split())
+            break
+    flags |= {f.replace("avx512vbmi", "avx512_vbmi") for f in flags}
+    return " ".join(["-DGGML_NATIVE=OFF"] + [
+        f"-DGGML_{name}={'ON' if flag in flags else 'OFF'}"
+        for flag, name in SWITCHES.items()])
+
+
 def peer_python(venv):
     python = venv / "bin" / "python"
     stamp = venv / ".package"
-    if not (stamp.exists() and stamp.read_text() == PACKAGE):
+    wanted = f"{PACKAGE} {build_switches()}"
+    if not (stamp.exists() and stamp.read_text() == wanted):
         print(f"building {PACKAGE} in {venv} (once)", file=sys.stderr)
         subprocess.run([sys.executable, "-m", "venv", str(venv)], check=True)
-        environment = dict(os.environ, CMAKE_ARGS="-DGGML_NATIVE=ON")
-        subprocess.run([str(python), "-m", "pip", "install", "--quiet", PACKAGE],
+        environment = dict(os.environ, CMAKE_ARGS=build_switches())
+        subprocess.run([str(python), "-m", "pip", "install", "--quiet",
+                        "--no-cache-dir", "--force-reinstall", "--no-binary",
+                        "llama-cpp-python", PACKAGE],
                        check=True, env=environment)
-        stamp.write_text(PACKAGE)
+        stamp.write_text(wanted)
     return python
 
 
@@ -78,7 +101,7 @@ def main():
     for _ in range(given.rounds):
         peer.append(json.loads(subprocess.run(
             [str(python), "-c", PEER, request], check=True, text=True,
-            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL).stdout))
+            stdout=subprocess.PIPE).stdout))
         ours.append(json.loads(subprocess.run(
             [given.program, "--model", given.model, "--threads", str(given.threads),
              "--prefill", str(given.prefill), "--json"], check=True, text=True,

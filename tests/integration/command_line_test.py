@@ -161,7 +161,9 @@ class Looking(Case):
     def test_wrong_usage_is_code_2(self):
         self.expect(call(), 2)
         self.expect(call("run"), 2)
-        self.expect(call("frobnicate", "x"), 2)
+        self.expect(call("frobnicate", "x"), 2, "frobnicate", "--help")
+        self.expect(call("chekc", "x"), 2, "`chekc`", "`check`")
+        self.expect(call("run", "x.yaml", "--ot", "y"), 2, "--ot")
 
     def test_score(self):
         predictions = self.write(
