@@ -52,6 +52,10 @@ result<kv_tail> kv_tail::reserve(const model_config& model, dtype type,
       = mmap(nullptr, static_cast<std::size_t>(made.bytes_),
              PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return short_of_memory(made.bytes_, capacity);
+  // Every step reads all of it: with small pages the look-up of addresses costs
+  // more than the bytes (docs/performance.md). A refusal costs speed only.
+  static_cast<void>(
+      madvise(pages, static_cast<std::size_t>(made.bytes_), MADV_HUGEPAGE));
   made.base_ = static_cast<std::byte*>(pages);
   return made;
 }

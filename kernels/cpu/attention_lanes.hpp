@@ -22,6 +22,8 @@ constexpr int product_vectors = 2;
 constexpr int product_rows = 6;
 // Vectors of head_dim that the few-row path sums at a time.
 constexpr int few_vectors = 4;
+// Keys that the few-row path asks for in advance.
+constexpr std::int64_t keys_ahead = 16;
 
 constexpr float log2_e = 1.44269504F;
 constexpr float log_2 = 0.693147181F;
@@ -93,13 +95,26 @@ void finish_query(float sum, float maximum, float* lse) {
 
 // -- few rows -----------------------------------------------------------------
 
+// Asks for n_bytes that will be read soon. May reach beyond an array: it is a
+// hint, which reads nothing itself.
+inline void prefetch(const void* from, std::int64_t n_bytes) {
+  for (std::int64_t at = 0; at < n_bytes; at += 64)
+    __builtin_prefetch(static_cast<const std::byte*>(from) + at, 0, 2);
+}
+
 // Scores of Q queries with n_keys keys. Every dot product is summed in the same
-// order whatever Q.
+// order whatever Q. Asks for the values `v` of the same keys, which follow.
 template <class Stored, int Q>
 void few_scores(const float* q, std::int64_t head_dim,
-                const typename Stored::element* k, std::int64_t n_keys,
+                const typename Stored::element* k,
+                const typename Stored::element* v, std::int64_t n_keys,
                 float* scores) {
+  const auto four_rows
+      = 4 * head_dim
+        * static_cast<std::int64_t>(sizeof(typename Stored::element));
   for (std::int64_t j = 0; j < n_keys; j += 4) {
+    prefetch(k + (j + keys_ahead) * head_dim, four_rows);
+    prefetch(v + j * head_dim, four_rows);
     const typename Stored::element* keys[4];
     for (int i = 0; i < 4; ++i)
       keys[i] = k + smaller_of(j + i, n_keys - 1) * head_dim;
@@ -150,10 +165,12 @@ void few_queries_at(const attention_task& t, std::int64_t first_query,
                     const std::int16_t* stale, int n_stale, float* scores) {
   const std::int64_t n_keys = t.key_end - t.key_begin;
   const std::int64_t padded = (n_keys + lanes - 1) / lanes * lanes;
-  few_scores<Stored, Q>(q + first_query * t.head_dim, t.head_dim,
-                        static_cast<const typename Stored::element*>(t.k)
-                            + t.key_begin * t.head_dim,
-                        n_keys, scores);
+  const auto in_head = [&](const void* head) {
+    return static_cast<const typename Stored::element*>(head)
+           + t.key_begin * t.head_dim;
+  };
+  few_scores<Stored, Q>(q + first_query * t.head_dim, t.head_dim, in_head(t.k),
+                        in_head(t.v), n_keys, scores);
   float factors[Q];
   float* outputs[Q];
   for (int x = 0; x < Q; ++x) {
