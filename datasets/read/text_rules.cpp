@@ -1,5 +1,6 @@
 #include "datasets/read/text_rules.hpp"
 
+#include <array>
 #include <cstdint>
 
 namespace kvloom::datasets {
@@ -11,21 +12,27 @@ struct character {
   std::size_t bytes = 1;
 };
 
-/// The first character of valid UTF-8, which JSON has been checked to be.
+/// The first character; never longer than the text. Bytes that are no
+/// character, or only the beginning of one, count as U+FFFD, one by one: raw
+/// text of a file comes here before JSON checks it.
 character first_of(std::string_view utf8) {
+  constexpr character broken{0xFFFD, 1};
   const auto byte = [&](std::size_t i) {
-    return i < utf8.size()
-               ? static_cast<std::uint32_t>(static_cast<unsigned char>(utf8[i]))
-               : 0U;
+    return static_cast<std::uint32_t>(static_cast<unsigned char>(utf8[i]));
   };
   const auto lead = byte(0);
   if (lead < 0x80) return {lead, 1};
-  if (lead < 0xE0) return {((lead & 0x1FU) << 6U) | (byte(1) & 0x3FU), 2};
-  if (lead < 0xF0)
-    return {((lead & 0x0FU) << 12U) | ((byte(1) & 0x3FU) << 6U)
-                | (byte(2) & 0x3FU),
-            3};
-  return {0x10000, 4}; // no character of interest lies that high
+  if (lead < 0xC0) return broken;
+  const std::size_t bytes = lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+  if (bytes > utf8.size()) return broken;
+  auto point = lead & (0xFFU >> (bytes + 1));
+  for (std::size_t i = 1; i < bytes; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return broken;
+    point = (point << 6U) | (byte(i) & 0x3FU);
+  }
+  constexpr std::array least{0x80U, 0x800U, 0x10000U}; // else spelt too long
+  if (point < least.at(bytes - 2)) return broken;
+  return {point, bytes};
 }
 
 /// Property White_Space of Unicode.

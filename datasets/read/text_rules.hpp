@@ -11,7 +11,8 @@ namespace kvloom::datasets {
 std::string_view stripped(std::string_view utf8);
 
 /// Nothing but white space and characters without a shape (byte order mark,
-/// zero-width space and joiners, direction marks, word joiner).
+/// zero-width space and joiners, direction marks, word joiner). Any bytes may
+/// come; those that are no UTF-8 are not blank.
 bool is_blank(std::string_view utf8);
 
 } // namespace kvloom::datasets

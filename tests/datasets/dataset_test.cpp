@@ -64,6 +64,17 @@ TEST(dataset, what_is_no_data_set_is_called_by_its_name) {
   EXPECT_THAT(refusal(R"({"foo": 1})"), HasSubstr("question"));
 }
 
+TEST(dataset, a_file_that_ends_within_a_character_is_refused) {
+  for (const std::string cut : {"\xE2\x80", "\xE3\x80"}) {
+    EXPECT_THAT(refusal(cut), HasSubstr("not valid JSON"));
+    EXPECT_THAT(refusal("{\"question\": \"a\"}\n" + cut),
+                AllOf(HasSubstr(".json:2"), HasSubstr("not valid JSON")));
+    EXPECT_THAT(
+        refusal("{\"question\": \"a\"}\n" + cut + "\n{\"question\": \"b\"}\n"),
+        AllOf(HasSubstr(".json:2"), HasSubstr("not valid JSON")));
+  }
+}
+
 TEST(dataset, limit_and_offset_count_rows) {
   const std::string rows = R"([{"question": "a"}, {"question": "b"},
                                {"question": "c"}, {"id": "broken"}])";
