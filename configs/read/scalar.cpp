@@ -9,6 +9,8 @@
 #include <charconv>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
+#include <optional>
 #include <utility>
 
 namespace kvloom::configs {
@@ -72,7 +74,26 @@ bool parse_number(std::string_view text, T& value) {
   return code == std::errc() && stop == end;
 }
 
-/// A number and its unit, in the smallest unit; what was wanted on failure.
+constexpr std::size_t most_fraction_digits = 18; // 10^18 fits 64 bits
+
+/// `0.digits * size`, exactly; nothing where that is no whole number.
+/// 1 to most_fraction_digits digits.
+std::optional<std::int64_t> fraction_of(std::string_view digits,
+                                        std::int64_t size) {
+  std::int64_t numerator = 0;
+  std::int64_t denominator = 1;
+  for (const char digit : digits) {
+    numerator = numerator * 10 + (digit - '0');
+    denominator *= 10;
+  }
+  const std::int64_t common = std::gcd(size, denominator);
+  const std::int64_t rest = denominator / common;
+  if (numerator % rest != 0) return std::nullopt;
+  return numerator / rest * (size / common); // less than `size`
+}
+
+/// A number and its unit, in the smallest unit, without rounding; what was
+/// wanted on failure.
 template <std::size_t N>
 tl::expected<std::int64_t, std::string>
 read_with_unit(std::string_view text, const std::array<unit, N>& units,
@@ -93,25 +114,29 @@ read_with_unit(std::string_view text, const std::array<unit, N>& units,
                           ? " without a unit, "
                           : " with the unknown unit " + shown(name) + ", ")
                    + wanted);
-  std::int64_t whole = 0;
-  if (is_integer_form(number)) {
-    std::int64_t product = 0;
-    if (!parse_number(number, whole)
-        || __builtin_mul_overflow(whole, found->second, &product))
-      return problem("found " + shown(text) + ", which is too large");
-    return product;
-  }
-  double value = 0;
-  if (!is_real_form(number) || !parse_number(number, value))
+  const auto point = std::min(number.find('.'), number.size());
+  const std::string_view whole_digits = number.substr(0, point);
+  std::string_view digits = number.substr(std::min(point + 1, number.size()));
+  if (!is_real_form(number) || digits.find('.') != digits.npos
+      || whole_digits.size() + digits.size() == 0)
     return problem("found " + shown(text) + ", " + wanted);
-  value *= static_cast<double>(found->second);
-  if (value >= 0x1p53)
-    return problem("found " + shown(text)
-                   + ", which is too large for a fraction");
-  if (value != std::floor(value))
+  digits = digits.substr(0, digits.find_last_not_of('0') + 1);
+  std::int64_t whole = 0;
+  if ((!whole_digits.empty() && !parse_number(whole_digits, whole))
+      || __builtin_mul_overflow(whole, found->second, &whole))
+    return problem("found " + shown(text) + ", which is too large");
+  if (digits.empty()) return whole;
+  if (digits.size() > most_fraction_digits)
+    return problem("found " + shown(text) + ", which has more than "
+                   + std::to_string(most_fraction_digits)
+                   + " digits behind the point");
+  const std::optional<std::int64_t> part = fraction_of(digits, found->second);
+  if (!part)
     return problem("found " + shown(text)
                    + ", which is no whole number of the smallest unit");
-  return static_cast<std::int64_t>(value);
+  if (__builtin_add_overflow(whole, *part, &whole))
+    return problem("found " + shown(text) + ", which is too large");
+  return whole;
 }
 
 std::string found_wanted(const param_spec& spec, std::string_view text,

@@ -22,9 +22,12 @@ scalar_result read_scalar(const param_spec& spec, std::string_view text,
                           bool quoted);
 
 /// 512MiB, 2GB, 1.5KiB, 4096; B, kB/KB, MB, GB, TB are powers of 1000.
+/// A decimal is taken exactly and must be a whole number of bytes; it may have
+/// up to 18 digits behind the point.
 tl::expected<std::int64_t, std::string> read_bytes(std::string_view text);
 
-/// 20ms, 1.5s, 2min, 1h, 5us, 7ns; nanoseconds. A unit is needed.
+/// 20ms, 1.5s, 2min, 1h, 5us, 7ns; nanoseconds. A unit is needed. Decimals as
+/// for read_bytes().
 tl::expected<std::int64_t, std::string> read_duration(std::string_view text);
 
 } // namespace kvloom::configs

@@ -151,6 +151,56 @@ TEST(read_duration, wants_a_unit) {
             std::string::npos);
 }
 
+// A double holds few of these: 8.2 * 1e9 is no whole number there.
+TEST(read_duration, decimals_are_exact) {
+  EXPECT_EQ(read_duration("8.2s").value(), 8200000000);
+  EXPECT_EQ(read_duration("16.1s").value(), 16100000000);
+  EXPECT_EQ(read_duration("2.01s").value(), 2010000000);
+  EXPECT_EQ(read_duration("1.001s").value(), 1001000000);
+  EXPECT_EQ(read_duration("32.05s").value(), 32050000000);
+  EXPECT_EQ(read_duration("1.1min").value(), 66000000000);
+  EXPECT_EQ(read_duration("4.1ms").value(), 4100000);
+  EXPECT_EQ(read_duration("1.234567890s").value(), 1234567890);
+  EXPECT_EQ(read_duration("0.000000001s").value(), 1);
+  EXPECT_EQ(read_duration(".5s").value(), 500000000);
+  EXPECT_EQ(read_duration("1.50000000000000000000000s").value(), 1500000000);
+  EXPECT_EQ(read_duration("2562047.788h").value(), 9223372036800000000);
+  EXPECT_EQ(read_duration("9223372036.854775807s").value(),
+            9223372036854775807);
+  for (int ms = 1; ms < 3000; ++ms) {
+    auto text = std::to_string(1000 + ms % 1000).substr(1);
+    text = std::to_string(ms / 1000) + "." + text + "s";
+    EXPECT_EQ(read_duration(text).value(), ms * 1000000LL) << text;
+  }
+}
+
+TEST(read_duration, nothing_is_rounded) {
+  for (const char* text : {"0.5ns", "1.23456789012s", "0.0000000001s",
+                           "0.00000000001min", "1.0000005ms"})
+    EXPECT_NE(read_duration(text).error().find("no whole number"),
+              std::string::npos)
+        << text;
+  EXPECT_NE(read_duration("0.0000000000000000001s").error().find("18 digits"),
+            std::string::npos);
+  for (const char* text : {"9223372036.854775808s", "2562047.789h",
+                           "99999999999999999999.5ns", "9223372037.0s"})
+    EXPECT_NE(read_duration(text).error().find("too large"), std::string::npos)
+        << text;
+  for (const char* text : {".s", "1.2.3s", "01.5s", "1,5s", "1.5", "1.5es"})
+    EXPECT_FALSE(read_duration(text)) << text;
+}
+
+TEST(read_bytes, decimals_are_exact) {
+  EXPECT_EQ(read_bytes("4.1GB").value(), 4100000000);
+  EXPECT_EQ(read_bytes("1.5GiB").value(), 3LL << 29);
+  EXPECT_EQ(read_bytes("0.0009765625MiB").value(), 1024);
+  EXPECT_EQ(read_bytes("1.0B").value(), 1);
+  EXPECT_EQ(read_bytes("8388607.75TiB").value(),
+            9223372036854775807 - (1LL << 38) + 1);
+  EXPECT_FALSE(read_bytes("8388608.0TiB"));
+  EXPECT_FALSE(read_bytes("4.1GiB"));
+}
+
 TEST(read_scalar, sizes_and_durations_have_ranges) {
   auto spec = spec_of(param_type::bytes);
   spec.least = 1 << 20;
