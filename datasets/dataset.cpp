@@ -97,7 +97,7 @@ result<void> read_object(const json_source& source, const json_value& object,
     return {};
   }
   if (asks || has_passages(object)) {
-    shape = object.find("0") != nullptr ? "one question with numbered chunks"
+    shape = has_numbered_chunks(object) ? "one question with numbered chunks"
                                         : "one question";
     return rows.add_row(source, object);
   }

@@ -34,8 +34,20 @@ std::optional<std::uint32_t> chunk_number(std::string_view name) {
   return number;
 }
 
-bool is_numbered(const json_value& row) {
-  return row.find("0") != nullptr || row.find("chunk_num") != nullptr;
+/// The first member that says that the row has numbered chunks; null for none.
+/// The count and "0" say so whatever they hold, any other number with a
+/// passage: an object may also map titles such as "1984" to sentences.
+const std::string* numbered_by(const json_value& row) {
+  const auto* members = row.as_object();
+  if (members == nullptr) return nullptr;
+  const auto found = std::find_if(
+      members->begin(), members->end(), [](const json_member& member) {
+        const auto& [name, value] = member;
+        if (name == "0" || name == "chunk_num") return !value.is_null();
+        return chunk_number(name)
+               && (value.as_text() != nullptr || value.as_object() != nullptr);
+      });
+  return found == members->end() ? nullptr : &found->name;
 }
 
 result<std::string> joined_sentences(const row_context& where,
@@ -355,8 +367,12 @@ result<void> read_passage(const row_context& where, std::string_view field,
                           "title and sentences");
 }
 
+bool has_numbered_chunks(const json_value& row) {
+  return numbered_by(row) != nullptr;
+}
+
 bool has_passages(const json_value& row) {
-  return is_numbered(row) || row.find("ctx_ids") != nullptr
+  return has_numbered_chunks(row) || row.find("ctx_ids") != nullptr
          || std::any_of(list_fields.begin(), list_fields.end(),
                         [&](const char* name) { return row.find(name); });
 }
@@ -366,19 +382,20 @@ result<passage_list> read_passages(const row_context& where,
   std::vector<std::string> fields;
   for (const auto* name : list_fields)
     if (row.find(name) != nullptr) fields.emplace_back(name);
-  const bool numbered = is_numbered(row);
-  if (fields.size() + (numbered ? 1U : 0U) > 1)
+  const auto* numbered = numbered_by(row);
+  if (fields.size() + (numbered != nullptr ? 1U : 0U) > 1)
     return where.refuse(
         row, fields.back(),
         fmt::format("passages are given twice, under \"{}\" too; remove one "
                     "of the two",
-                    fields.size() > 1 ? fields.front() : "0"));
-  auto list = numbered         ? read_numbered(where, row)
-              : fields.empty() ? result<passage_list>()
-                               : read_field(where, row, fields.front());
+                    fields.size() > 1 ? fields.front() : *numbered));
+  auto list = numbered != nullptr ? read_numbered(where, row)
+              : fields.empty()    ? result<passage_list>()
+                                  : read_field(where, row, fields.front());
   if (!list) return list;
   if (const auto* ids = row.find("ctx_ids"))
-    if (auto done = add_ids(where, *ids, numbered || !fields.empty(), *list);
+    if (auto done
+        = add_ids(where, *ids, numbered != nullptr || !fields.empty(), *list);
         !done)
       return pass_on(done);
   if (auto done = check_ids(where, row, *list); !done) return pass_on(done);

@@ -26,11 +26,16 @@ result<void> read_passage(const row_context& where, std::string_view field,
 
 /// The list under the field of the row that holds passages; none: an empty
 /// list. Fields: ctxs, contexts, passages, chunks, contents, documents,
-/// document, texts, context, paragraphs, the numbers "0", "1", ... (with
-/// chunk_num, which must agree), ordered_kv_records; ctx_ids beside or in
-/// place of them. Errors: bad_input; more than one of these fields is one.
+/// document, texts, context, paragraphs, numbers such as "0", "1", ... (from
+/// any on; with chunk_num, which must agree), ordered_kv_records; ctx_ids
+/// beside or in place of them. Errors: bad_input; more than one of these fields
+/// is one.
 result<passage_list> read_passages(const row_context& where,
                                    const json_value& row);
+
+/// True for a row whose passages are members named by numbers: chunk_num, "0",
+/// or any number that names a text or an object.
+bool has_numbered_chunks(const json_value& row);
 
 /// True for a row that has one of these fields.
 bool has_passages(const json_value& row);

@@ -32,6 +32,9 @@ TEST(dataset, every_wrapping_of_rows) {
               ElementsAre("a"));
   EXPECT_THAT(texts(read_good(R"({"0": "x", "query": "a"})")),
               ElementsAre("a"));
+  const auto numbered = read_good(R"({"1": "x", "query": "a", "2": "y"})");
+  EXPECT_EQ(numbered.shape, "one question with numbered chunks");
+  EXPECT_EQ(numbered.questions.at(0).passages.size(), 2U);
   EXPECT_THAT(texts(read_good(R"({"chunks": ["x"], "query": "a"})")),
               ElementsAre("a"));
   EXPECT_THAT(texts(read_good("{\"question\": \"a\"}\n\r\n"

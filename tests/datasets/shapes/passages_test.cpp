@@ -6,6 +6,7 @@
 namespace kvloom::datasets {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -72,6 +73,26 @@ TEST(passages, numbered_chunks_come_in_the_order_of_their_numbers) {
               ElementsAre("0:|a", "1:|b"));
   EXPECT_THAT(bad(R"({"0": "a", "query": "q", "chunk_num": 2})"),
               HasSubstr("chunk_num"));
+}
+
+TEST(passages, numbered_chunks_begin_with_any_number) {
+  EXPECT_THAT(good(R"({"question": "q", "1": "a", "2": "b"})"),
+              ElementsAre("1:|a", "2:|b"));
+  EXPECT_THAT(good(R"({"question": "q", "7": {"title": "T", "text": "a"}})"),
+              ElementsAre("7:T|a"));
+  EXPECT_THAT(good(R"({"1": "a", "2": "b", "query": "q", "chunk_num": 2})"),
+              ElementsAre("1:|a", "2:|b"));
+  EXPECT_THAT(bad(R"({"question": "q", "1": "a", "2": 3})"), HasSubstr("2"));
+  EXPECT_THAT(bad(R"({"ctxs": ["a"], "1": "b"})"),
+              AllOf(HasSubstr("ctxs"), HasSubstr("\"1\" too")));
+}
+
+TEST(passages, numbers_of_other_things_are_no_chunks) {
+  for (const auto* row :
+       {R"({"question": "q", "1": 5})", R"({"question": "q", "1": null})",
+        R"({"question": "q", "1": ["a"]})", R"({"question": "q", "01": "a"})",
+        R"({"question": "q", "-1": "a"})", R"({"question": "q", "1a": "a"})"})
+    EXPECT_THAT(good(row), IsEmpty()) << row;
 }
 
 TEST(passages, records_of_keys_and_values) {

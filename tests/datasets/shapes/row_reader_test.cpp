@@ -142,6 +142,9 @@ TEST(row_reader, collections) {
   ASSERT_EQ(data.collection.size(), 2U);
   EXPECT_EQ(data.collection[0].title, "T");
   EXPECT_EQ(data.collection[0].text, "a. b.");
+  data = read_good(R"({"1984": ["a."], "2001": ["b."]})");
+  ASSERT_EQ(data.collection.size(), 2U);
+  EXPECT_EQ(data.collection[1].title, "2001");
   EXPECT_THAT(refusal(R"([{"id": 1, "text": "a"}, {"id": 1, "text": "b"}])"),
               HasSubstr("\"1\""));
 }
