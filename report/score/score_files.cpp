@@ -180,13 +180,16 @@ result<file_scores> score_files(const std::filesystem::path& predictions,
   for (const auto& [id, unused] : *wanted) {
     if (!answered.contains(id)) out.unanswered.push_back(id);
   }
-  std::vector<double> em, f1, rouge_l;
+  sample em, f1, rouge_l;
+  std::map<std::string, std::size_t> questions; // repeats have one id
   for (const auto& one : out.each) {
     out.unusable_golds += one.scores.unusable_golds;
     if (!one.scores.scored) continue;
-    em.push_back(one.scores.em);
-    f1.push_back(one.scores.f1);
-    rouge_l.push_back(one.scores.rouge_l);
+    const auto question
+        = questions.emplace(one.id, questions.size()).first->second;
+    em.add(one.scores.em, question);
+    f1.add(one.scores.f1, question);
+    rouge_l.add(one.scores.rouge_l, question);
   }
   out.em = describe(em);
   out.f1 = describe(f1);

@@ -13,14 +13,22 @@ namespace kvloom::report {
 namespace {
 
 constexpr std::size_t resamples = 1000;
-/// Above this many values resampling takes seconds, and the mean is normal
-/// to more digits than anybody prints.
-constexpr std::size_t most_resampled = 10000;
-constexpr double normal_quantile = 1.959963984540054; // of 0.975
+/// All values of one question, as far as a mean needs them.
+struct cluster {
+  double sum = 0;
+  double n = 0;
+};
 
-double mean_of(std::span<const double> values) {
-  return std::accumulate(values.begin(), values.end(), 0.0)
-         / static_cast<double>(values.size());
+std::vector<cluster> clusters_of(const sample& of) {
+  std::vector<cluster> all;
+  for (std::size_t i = 0; i < of.values.size(); ++i) {
+    const auto question = of.questions[i];
+    if (question >= all.size()) all.resize(question + 1);
+    all[question].sum += of.values[i];
+    ++all[question].n;
+  }
+  std::erase_if(all, [](const cluster& one) { return one.n == 0; });
+  return all;
 }
 
 } // namespace
@@ -33,37 +41,41 @@ double quantile(std::span<const double> sorted, double q) {
                    at - static_cast<double>(below));
 }
 
-std::pair<double, double> mean_interval(std::span<const double> values) {
-  if (values.size() == 1) return {values[0], values[0]};
-  if (values.size() > most_resampled) {
-    const auto n = static_cast<double>(values.size());
-    const double mean = mean_of(values);
-    double squares = 0;
-    for (const double one : values) squares += (one - mean) * (one - mean);
-    const double half = normal_quantile * std::sqrt(squares / (n - 1) / n);
-    return {mean - half, mean + half};
-  }
+double mean(std::span<const double> values) {
+  return std::accumulate(values.begin(), values.end(), 0.0)
+         / static_cast<double>(values.size());
+}
+
+void sample::add(double value, std::size_t question) {
+  values.push_back(value);
+  questions.push_back(question);
+}
+
+std::pair<double, double> mean_interval(const sample& of) {
+  const auto clusters = clusters_of(of);
   random_stream draw(0, "bootstrap");
   std::vector<double> means(resamples);
-  for (auto& mean : means) {
-    double sum = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      sum += values[draw.below(values.size())];
+  for (auto& one_mean : means) {
+    cluster drawn;
+    for (std::size_t i = 0; i < clusters.size(); ++i) {
+      const auto& one = clusters[draw.below(clusters.size())];
+      drawn.sum += one.sum;
+      drawn.n += one.n;
     }
-    mean = sum / static_cast<double>(values.size());
+    one_mean = drawn.sum / drawn.n;
   }
   std::sort(means.begin(), means.end());
   return {quantile(means, 0.025), quantile(means, 0.975)};
 }
 
-sample_statistics describe(std::span<const double> values) {
+sample_statistics describe(const sample& of) {
   sample_statistics out;
-  if (values.empty()) return out;
-  std::vector<double> sorted(values.begin(), values.end());
+  if (of.values.empty()) return out;
+  auto sorted = of.values;
   std::sort(sorted.begin(), sorted.end());
   out.n = sorted.size();
-  out.mean = mean_of(values);
-  std::tie(out.mean_low, out.mean_high) = mean_interval(values);
+  out.mean = mean(of.values);
+  std::tie(out.mean_low, out.mean_high) = mean_interval(of);
   out.p50 = quantile(sorted, 0.50);
   out.p95 = quantile(sorted, 0.95);
   out.p99 = quantile(sorted, 0.99);

@@ -5,8 +5,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <unordered_map>
 
 namespace kvloom::report {
 
@@ -19,11 +21,23 @@ struct figure {
   std::string name;    ///< in summary.json, with its unit
   std::string label;   ///< in the table
   bool is_time = true; ///< else a share of 1
-  std::vector<double> values;
+  sample of;
 };
 
-void add(std::vector<double>& to, const std::optional<std::int64_t>& ns) {
-  if (ns) to.push_back(to_ms(*ns));
+/// A number for each id, in the order in which they come.
+class question_numbers {
+public:
+  std::size_t operator[](const std::string& id) {
+    return numbers_.emplace(id, numbers_.size()).first->second;
+  }
+
+private:
+  std::unordered_map<std::string, std::size_t> numbers_;
+};
+
+void add(sample& to, const std::optional<std::int64_t>& ns,
+         std::size_t question) {
+  if (ns) to.add(to_ms(*ns), question);
 }
 
 std::vector<figure> figures_of(const std::vector<request_result>& results) {
@@ -33,19 +47,20 @@ std::vector<figure> figures_of(const std::vector<request_result>& results) {
   figure e2e{"e2e_ms", "E2E, ms", true, {}};
   figure retrieve{"retrieve_ms", "retrieval, ms", true, {}};
   figure prompt{"prompt_tokens", "prompt, tokens", true, {}};
-  std::map<std::string, std::vector<double>> scores;
+  std::map<std::string, sample> scores;
+  question_numbers questions;
   for (const auto& one : results) {
     if (!one.ok || one.warmup) continue;
-    add(ttft.values, one.ttft_ns);
-    if (const auto ns = one.tpot_ns()) tpot.values.push_back(*ns * 1e-6);
-    for (auto gap : one.itl_ns) itl.values.push_back(to_ms(gap));
-    add(e2e.values, one.e2e_ns);
-    add(retrieve.values, one.retrieve_ns);
-    if (one.tokens) {
-      prompt.values.push_back(static_cast<double>(one.tokens->prompt));
-    }
+    const auto question = questions[one.id];
+    add(ttft.of, one.ttft_ns, question);
+    if (const auto ns = one.tpot_ns()) tpot.of.add(*ns * 1e-6, question);
+    for (auto gap : one.itl_ns) itl.of.add(to_ms(gap), question);
+    add(e2e.of, one.e2e_ns, question);
+    add(retrieve.of, one.retrieve_ns, question);
+    if (one.tokens)
+      prompt.of.add(static_cast<double>(one.tokens->prompt), question);
     for (const auto& [name, value] : one.scores) {
-      if (std::isfinite(value)) scores[name].push_back(value);
+      if (std::isfinite(value)) scores[name].add(value, question);
     }
   }
   std::vector<figure> all{std::move(ttft),     std::move(tpot),
@@ -56,12 +71,12 @@ std::vector<figure> figures_of(const std::vector<request_result>& results) {
       {"f1", "F1"},
       {"rouge_l", "ROUGE-L"},
       {"f1_token_ids", "F1, token ids"}};
-  for (auto& [name, values] : scores) {
+  for (auto& [name, of] : scores) {
     const auto label = labels.find(name);
     all.push_back({name, label == labels.end() ? name : label->second, false,
-                   std::move(values)});
+                   std::move(of)});
   }
-  std::erase_if(all, [](const figure& one) { return one.values.empty(); });
+  std::erase_if(all, [](const figure& one) { return one.of.values.empty(); });
   return all;
 }
 
@@ -82,11 +97,14 @@ json parts_means(const std::vector<request_result>& results) {
   for (const auto& [name, member] : parts) {
     std::vector<double> values;
     for (const auto& one : results) {
-      if (one.ok && !one.warmup) add(values, one.parts.*member);
+      if (!one.ok || one.warmup || !(one.parts.*member)) continue;
+      values.push_back(to_ms(*(one.parts.*member)));
     }
     if (values.empty()) continue;
-    const auto of = describe(values);
-    out[name] = {{"n", of.n}, {"mean", of.mean}, {"p50", of.p50}};
+    std::sort(values.begin(), values.end());
+    out[name] = {{"n", values.size()},
+                 {"mean", mean(values)},
+                 {"p50", quantile(values, 0.50)}};
   }
   return out;
 }
@@ -125,7 +143,11 @@ json definitions() {
           {"rouge_l", "F-measure, sentence level, Porter stemmer (NLTK); best "
                       "over the golds"},
           {"quantiles", "linear interpolation"},
-          {"mean_ci95", "percentile bootstrap over requests, 1000 resamples"}};
+          {"mean_ci95",
+           "95 %, percentile cluster bootstrap over questions: each of 1000 "
+           "resamples draws as many ids as have values, with replacement, and "
+           "is the mean of all values of those drawn (repeats, gaps between "
+           "tokens); seeded; with one id it is the mean itself"}};
 }
 
 json to_json(const sample_statistics& of) {
@@ -152,10 +174,10 @@ run_summary::to_json(const std::vector<request_result>& results) const {
            {"wall_ms", to_ms(wall_ns)}};
   for (const auto& one : figures_of(results)) {
     out[one.is_time ? "figures" : "scores"][one.name]
-        = report::to_json(describe(one.values));
+        = report::to_json(describe(one.of));
   }
   add_counts(out, results, wall_ns);
-  if (out.contains("scores")) out["definitions"] = definitions();
+  out["definitions"] = definitions();
   if (auto parts = parts_means(results); !parts.empty()) {
     out["ttft_parts_ms"] = std::move(parts);
   }
@@ -175,7 +197,7 @@ std::string summary_table(const std::vector<request_result>& results,
   auto out = fmt::format("{:<16}{:>6}{:>11}{:>11}{:>11}   {}\n", "", "n",
                          "median", "p95", "mean", "95 % interval of mean");
   for (const auto& one : figures_of(results)) {
-    const auto of = describe(one.values);
+    const auto of = describe(one.of);
     const int digits = one.is_time ? 2 : 3;
     out += fmt::format("{:<16}{:>6}{:>11.{}f}{:>11.{}f}{:>11.{}f}   "
                        "[{:.{}f}, {:.{}f}]\n",

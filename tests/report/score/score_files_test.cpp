@@ -67,6 +67,27 @@ TEST_F(score_files_of, results_of_a_run_are_predictions_and_golds) {
   EXPECT_EQ(got->warmups, 1U);
 }
 
+TEST_F(score_files_of, repeats_of_an_answer_do_not_narrow_the_interval) {
+  std::string once, thrice, golds;
+  for (int i = 0; i < 20; ++i) {
+    const auto id = std::to_string(i);
+    golds += "{\"id\": " + id + ", \"golds\": [\"x\"]}\n";
+    for (int repeat = 0; repeat < 3; ++repeat) {
+      const auto line
+          = "{\"id\": " + id + ", \"repeat\": " + std::to_string(repeat)
+            + ", \"answer\": \"" + (i % 3 == 0 ? "x" : "y") + "\"}\n";
+      thrice += line;
+      if (repeat == 0) once += line;
+    }
+  }
+  const auto few = score(once, golds).value().em;
+  const auto many = score(thrice, golds).value().em;
+  EXPECT_EQ(many.n, 60U);
+  EXPECT_LT(few.mean_low, few.mean_high);
+  EXPECT_EQ(many.mean_low, few.mean_low);
+  EXPECT_EQ(many.mean_high, few.mean_high);
+}
+
 TEST_F(score_files_of, rows_without_a_usable_gold_are_not_scored) {
   const auto got = score("{\"id\": 1, \"answer\": \"x\"}\n"
                          "{\"id\": 2, \"answer\": \"x\"}\n",

@@ -69,6 +69,40 @@ TEST(run_summary, figures_over_good_requests_only) {
   EXPECT_THAT(text["definitions"]["rouge_l"], HasSubstr("sentence level"));
 }
 
+TEST(run_summary, intervals_are_over_questions) {
+  const run_summary summary{6, 6, 0, 0, 2000000000, false};
+  std::vector<request_result> once{ok("a", 10, {2, 4}, 1), ok("b", 30, {6}, 0)};
+  auto thrice = once;
+  for (std::uint32_t repeat = 1; repeat < 3; ++repeat)
+    for (auto one : once) {
+      one.repeat = repeat;
+      thrice.push_back(one);
+    }
+  const auto few = json::parse(summary.to_json(once));
+  const auto many = json::parse(summary.to_json(thrice));
+  EXPECT_EQ(many["scores"]["f1"]["n"], 6);
+  EXPECT_EQ(many["scores"]["f1"]["mean_ci95"],
+            few["scores"]["f1"]["mean_ci95"]);
+  EXPECT_EQ(many["figures"]["ttft_ms"]["mean_ci95"],
+            few["figures"]["ttft_ms"]["mean_ci95"]);
+  // Gaps of one question are drawn together: 3 and 6 are its ends, not 2.
+  EXPECT_EQ(few["figures"]["itl_ms"]["mean_ci95"], json({3.0, 6.0}));
+  EXPECT_EQ(few["figures"]["itl_ms"]["min"], 2.0);
+  once.pop_back();
+  const auto lone = json::parse(summary.to_json(once));
+  EXPECT_EQ(lone["figures"]["itl_ms"]["mean_ci95"], json({3.0, 3.0}));
+}
+
+TEST(run_summary, definitions_are_always_there) {
+  auto unscored = some();
+  for (auto& one : unscored) one.scores.clear();
+  for (const auto& results : {unscored, std::vector<request_result>()}) {
+    const auto text = json::parse(run_summary().to_json(results));
+    EXPECT_FALSE(text.contains("scores"));
+    EXPECT_THAT(text["definitions"]["mean_ci95"], HasSubstr("questions"));
+  }
+}
+
 TEST(run_summary, nothing_done_is_no_division_by_zero) {
   const run_summary summary;
   const auto text = summary.to_json({});
