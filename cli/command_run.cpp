@@ -121,7 +121,7 @@ int run(const run_options& options) {
     if (!options.common.quiet) fmt::print(stderr, "{}\n", step);
   };
   environment.on_progress = [&](const actors::run_progress& now) {
-    progress.show(now.done, now.failed, now.total);
+    progress.show(now.done, now.failed, now.total, now.requests_per_s);
   };
   const auto outcome = actors::run_plan_to_end(*plan, nodes, environment);
   progress.finish();

@@ -23,31 +23,29 @@ std::string time_left(double seconds) {
 } // namespace
 
 std::string progress_text(std::uint64_t done, std::uint64_t failed,
-                          std::uint64_t total, std::int64_t elapsed_ns) {
+                          std::uint64_t total, double per_s) {
   auto text = fmt::format("{}/{}", done, total);
   if (failed > 0) text += fmt::format(" ({} failed)", failed);
-  if (done == 0 || elapsed_ns <= 0) return text;
-  const double rate
-      = static_cast<double>(done) / (1e-9 * static_cast<double>(elapsed_ns));
-  text += fmt::format(", {:.{}f}/s", rate, rate < 10 ? 2 : 0);
+  if (!(per_s > 0)) return text;
+  text += fmt::format(", {:.{}f}/s", per_s, per_s < 10 ? 2 : 0);
   if (done < total) {
-    text += ", " + time_left(static_cast<double>(total - done) / rate);
+    text += ", " + time_left(static_cast<double>(total - done) / per_s);
   }
   return text;
 }
 
 progress_line::progress_line(bool quiet)
-    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1), began_ns_(now_ns()),
-      shown_ns_(began_ns_) {}
+    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) == 1),
+      shown_ns_(now_ns()) {}
 
 void progress_line::show(std::uint64_t done, std::uint64_t failed,
-                         std::uint64_t total) {
+                         std::uint64_t total, double per_s) {
   if (quiet_) return;
   const auto now = now_ns();
   const auto interval = terminal_ ? terminal_interval_ns : plain_interval_ns;
   if (done < total && now - shown_ns_ < interval) return;
   shown_ns_ = now;
-  const auto text = progress_text(done, failed, total, now - began_ns_);
+  const auto text = progress_text(done, failed, total, per_s);
   if (terminal_) {
     fmt::print(stderr, "\r\033[K{}", text);
     open_ = true;

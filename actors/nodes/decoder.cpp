@@ -180,6 +180,46 @@ decoder(stage_actor<prefilled>::stateful_pointer<decoder_state> self,
   return self->state.behavior();
 }
 
+namespace {
+
+bool was_set(const graphs::graph_node& node, const char* name) {
+  const auto found = node.params.all().find(name);
+  return found != node.params.all().end()
+         && found->second.origin.layer
+                != configs::origin_layer::registered_default;
+}
+
+/// Settings that other settings keep from having an effect.
+void say_what_will_not_happen(const graphs::graph_node& node,
+                              prepare_context& context) {
+  const auto unmet = [&](const std::string& what) {
+    context.unmet.push_back(fmt::format("{}.{}", node.name, what));
+  };
+  // Credit comes back when a request ends, so no more than that are decoded.
+  std::int64_t most = 0;
+  for (const auto& edge : context.plan.wiring.edges)
+    if (edge.to_node == node.name) most += edge.credit;
+  std::string limit = fmt::format("the credit of the edges to it is {}", most);
+  for (const auto& other : context.plan.wiring.nodes) {
+    if (!other.params.has("open")) continue;
+    const auto open = other.params.integer("open");
+    if (open == 0 || open >= most) continue;
+    most = open;
+    limit = fmt::format("{}.open is {}", other.name, open);
+  }
+  const auto batch = node.params.integer("batch");
+  if (was_set(node, "batch") && batch > most)
+    unmet(fmt::format("batch is {}, but {}, so that at most {} requests take "
+                      "their steps together",
+                      batch, limit, most));
+  if (node.params.real("temperature") > 0) return;
+  for (const char* name : {"top_k", "top_p"})
+    if (was_set(node, name))
+      unmet(fmt::format("{} is set, but has no effect at temperature 0", name));
+}
+
+} // namespace
+
 node_type decoder_type() {
   graphs::actor_kind kind;
   kind.name = "decoder";
@@ -199,15 +239,17 @@ node_type decoder_type() {
                  1, 0, 1),
       texts_param("stop", "An answer ends before the first of these texts."),
       integer_param("batch",
-                    "Requests that take their steps together, at most.", 8, 1,
-                    4096, "requests"),
+                    "Requests that take their steps together, at most; no more "
+                    "than the source has open, nor than the credit of the "
+                    "edges to here.",
+                    8, 1, 4096, "requests"),
       integer_param("turn_steps",
                     "Steps that decoding takes while a prefill waits for the "
                     "model.",
                     16, 1, 1048576, "steps"),
   };
   auto prepare = [](const graphs::graph_node& node,
-                    prepare_context&) -> result<node_spawner> {
+                    prepare_context& context) -> result<node_spawner> {
     decoder_options options;
     options.max_new_tokens = node.params.integer("max_new_tokens");
     options.stop = node.params.texts("stop");
@@ -220,6 +262,7 @@ node_type decoder_type() {
                                 "every answer; remove it",
                                 node.name),
                     configs::to_string(node.where));
+    say_what_will_not_happen(node, context);
     return [options](spawn_context& at) {
       return running_node{
           at.system.spawn(decoder, options, at.owner,

@@ -11,6 +11,12 @@ namespace kvloom::actors {
 void recorder_state::ended(std::uint64_t sequence) {
   self_->send(links_.source, finished_atom_v, sequence);
   self_->send(links_.supervisor, progress_atom_v, books_->progress(now_ns()));
+  // What can't be written need not be computed.
+  if (const auto& failure = books_->record().write_failure;
+      failure && !gave_up_) {
+    gave_up_ = true;
+    ended_all(books_->abandon(*failure, now_ns()));
+  }
   if (books_->complete() && !done_sent_) {
     done_sent_ = true;
     self_->send(links_.supervisor, done_atom_v);

@@ -30,6 +30,7 @@ private:
   run_links links_;
   in_port in_;
   bool done_sent_ = false;
+  bool gave_up_ = false; ///< after a line that could not be written
 };
 
 /// Spawn this detached: it writes to disk. `books` is its own until it ends.

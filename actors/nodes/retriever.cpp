@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
-#include <unordered_map>
 #include <utility>
 
 namespace kvloom::actors {
@@ -28,6 +27,21 @@ std::vector<passage> collection_of(const datasets::dataset& data) {
   return all;
 }
 
+namespace {
+
+bool any_has_ids(const std::vector<passage>& passages) {
+  return std::any_of(passages.begin(), passages.end(),
+                     [](const passage& one) { return !one.ids.empty(); });
+}
+
+const passage& passage_numbered(const std::vector<passage>& passages,
+                                std::uint32_t index) {
+  return *std::find_if(passages.begin(), passages.end(),
+                       [&](const passage& one) { return one.index == index; });
+}
+
+} // namespace
+
 passage_search::passage_search(const retriever_options& options)
     : options_(options) {}
 
@@ -36,6 +50,7 @@ passage_search::passage_search(const retriever_options& options,
     : options_(options),
       collection_(
           std::make_shared<const std::vector<passage>>(std::move(collection))),
+      collection_has_ids_(any_has_ids(*collection_)),
       index_(std::make_shared<const retrieval::bm25_index>(*collection_)) {}
 
 result<retrieved>
@@ -45,10 +60,7 @@ passage_search::operator()(const asked_question& asked) const {
   const auto& passages = collection_ ? *collection_ : question->passages;
   retrieved found;
   found.request = asked.request;
-  const bool has_ids
-      = std::any_of(passages.begin(), passages.end(),
-                    [](const passage& one) { return !one.ids.empty(); });
-  if (has_ids) {
+  if (collection_ ? collection_has_ids_ : any_has_ids(passages)) {
     if (options_.top_k < passages.size())
       return fail(
           errc::bad_input,
@@ -64,21 +76,19 @@ passage_search::operator()(const asked_question& asked) const {
     found.ranking = retrieval::bm25_index(passages).search(question->text,
                                                            options_.top_k);
   }
-  std::unordered_map<std::uint32_t, const passage*> by_index;
-  by_index.reserve(passages.size());
-  for (const auto& one : passages) by_index.emplace(one.index, &one);
   auto prompt_order = found.ranking;
   if (options_.original_order)
     std::stable_sort(
         prompt_order.begin(), prompt_order.end(),
         [](const auto& a, const auto& b) { return a.index < b.index; });
   for (const auto& one : prompt_order) {
-    const auto* place = by_index.at(one.index);
-    // Shares the life of the question or of the collection.
+    // Shares the life of the collection or of the question. Passages of a
+    // collection are numbered by place, those of a question with gaps.
     if (collection_)
-      found.passages.emplace_back(collection_, place);
+      found.passages.emplace_back(collection_, &passages[one.index]);
     else
-      found.passages.emplace_back(question, place);
+      found.passages.emplace_back(question,
+                                  &passage_numbered(passages, one.index));
   }
   found.retrieve_ns = now_ns() - begin;
   return found;

@@ -39,6 +39,7 @@ public:
 private:
   retriever_options options_;
   std::shared_ptr<const std::vector<passage>> collection_;
+  bool collection_has_ids_ = false;
   std::shared_ptr<const retrieval::bm25_index> index_;
 };
 

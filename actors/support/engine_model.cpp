@@ -170,28 +170,17 @@ private:
   std::vector<engine::sequence*> sequences_; // of one step
 };
 
-bool has_quantised_layers(const engine::checkpoint& model) {
-  return std::any_of(
-      model.layers.begin(), model.layers.end(), [](const auto& layer) {
-        return is_quantised(layer.q.type) || is_quantised(layer.o.type)
-               || is_quantised(layer.gate.type)
-               || is_quantised(layer.down.type);
-      });
-}
-
-engine::runner_options runner_options_of(const configs::resolved_params& model,
-                                         const engine::checkpoint& file) {
+engine::runner_options
+runner_options_of(const configs::resolved_params& model) {
   engine::runner_options options;
   options.compute = model.text("precision") == "f32" ? engine::precision::f32
                                                      : engine::precision::bf16;
   options.threads = static_cast<int>(model.integer("threads"));
   options.prefill_rows = model.integer("prefill_rows");
   const auto& decode = model.text("decode_weights");
-  const bool quantised = decode == "auto"
-                             ? options.compute == engine::precision::bf16
-                                   && has_quantised_layers(file)
-                             : decode == "quantised";
-  if (quantised) options.decode = engine::decode_weights::quantised;
+  options.decode = decode == "auto"   ? engine::decode_weights::automatic
+                   : decode == "same" ? engine::decode_weights::same
+                                      : engine::decode_weights::quantised;
   return options;
 }
 
@@ -224,14 +213,13 @@ load_engine_model(const graphs::graph& wiring) {
       = model.has("tokenizer") ? model.text("tokenizer") : path;
   // Cheap things first: the headers of the weights (nothing is read yet) name
   // a family that is not known, and a wrong tokenizer should not cost a load.
-  const auto file = engine::open_checkpoint(path);
-  if (!file) return tl::unexpected<error>(file.error());
+  if (const auto file = engine::open_checkpoint(path); !file)
+    return tl::unexpected<error>(file.error());
   auto words = engine::load_tokenizer(words_path);
   if (!words) return pass_on(words);
   auto wording = wording_of(wiring.prompt, **words);
   if (!wording) return pass_on(wording);
-  auto runner
-      = engine::model_runner::load(path, runner_options_of(model, **file));
+  auto runner = engine::model_runner::load(path, runner_options_of(model));
   if (!runner) return pass_on(runner);
   const auto rows = (*runner)->config().vocab_size;
   if (static_cast<std::int64_t>((*words)->size()) > rows)

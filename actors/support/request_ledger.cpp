@@ -51,6 +51,8 @@ request_ledger::failed_result(const request_failure& failure) const {
   line.scores.clear();
   line.token_ids.clear();
   line.first_logits.clear();
+  line.tokens.reset();
+  line.prefill.reset();
   return line;
 }
 

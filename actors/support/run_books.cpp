@@ -78,12 +78,7 @@ void run_books::keep(request_result line, std::int64_t now) {
     return;
   }
   record_.last_ns = now;
-  if (line.ok) {
-    if (line.ttft_ns) last_ttft_ms_ = to_ms(*line.ttft_ns);
-    if (const auto tpot = line.tpot_ns()) last_tpot_ms_ = *tpot * 1e-6;
-  } else {
-    ++failed_;
-  }
+  if (!line.ok) ++failed_;
   record_.results.push_back(std::move(line));
 }
 
@@ -152,8 +147,6 @@ run_progress run_books::progress(std::int64_t now) const {
   so_far.done = record_.results.size();
   so_far.total = ledger_.total_measured();
   so_far.failed = failed_;
-  so_far.ttft_ms = last_ttft_ms_;
-  so_far.tpot_ms = last_tpot_ms_;
   if (record_.first_ns != 0 && now > record_.first_ns)
     so_far.requests_per_s = static_cast<double>(so_far.done)
                             / (to_ms(now - record_.first_ns) * 1e-3);

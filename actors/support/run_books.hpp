@@ -80,7 +80,6 @@ private:
   books_options options_;
   run_record record_;
   std::uint64_t failed_ = 0;
-  std::optional<double> last_ttft_ms_, last_tpot_ms_;
   std::int64_t activity_ns_ = 0;
   std::int64_t longest_deadline_ns_ = 0;
 };

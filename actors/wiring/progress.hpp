@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 namespace kvloom::actors {
 
@@ -11,9 +10,7 @@ struct run_progress {
   std::uint64_t done = 0;  ///< results so far, warm-ups not counted
   std::uint64_t total = 0; ///< results to come in all
   std::uint64_t failed = 0;
-  std::optional<double> ttft_ms; ///< of the last good result
-  std::optional<double> tpot_ms; ///< of the last good result
-  double requests_per_s = 0;     ///< since the first question
+  double requests_per_s = 0; ///< since the first question; 0: none ended
 };
 
 } // namespace kvloom::actors

@@ -30,8 +30,7 @@ std::int64_t to_ns(milliseconds time) {
   return std::chrono::nanoseconds(time).count();
 }
 
-/// The nodes in the order in which messages flow, sources first: a node may
-/// get credit as soon as a later one has begun, and must have begun itself.
+/// The nodes in the order in which messages flow, sources first.
 std::vector<std::size_t> flow_order(const graphs::graph& wiring) {
   const auto place_of_node = [&](const std::string& name) {
     return static_cast<std::size_t>(wiring.find(name) - wiring.nodes.data());
@@ -186,8 +185,12 @@ void run_leader::wire_and_begin() {
   const run_links links{ledger_, source_,
                         caf::actor_cast<supervisor_actor>(self->address())};
   heard_ns_ = now_ns();
-  for (const auto place : flow_order(plan_))
-    self->send(nodes_[place], begin_atom_v, links);
+  // Against the flow: whoever is sent something has its links by then, the
+  // recorder above all, which every node tells of its failures. Credit may
+  // come before `begin`; it waits until there is something to send.
+  auto order = flow_order(plan_);
+  std::reverse(order.begin(), order.end());
+  for (const auto place : order) self->send(nodes_[place], begin_atom_v, links);
 }
 
 bool run_leader::is_alive(const caf::strong_actor_ptr& handle) const {

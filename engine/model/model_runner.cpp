@@ -143,6 +143,21 @@ std::int64_t sequence::bytes() const {
   return state_ ? state_->tail.bytes() : 0;
 }
 
+namespace {
+
+/// Refuses what the attention kernels can't compute (kernels/api/attention.hpp)
+/// before gigabytes of weights are converted.
+result<void> check_kernels(const checkpoint& model) {
+  const auto size = model.config.head_dim;
+  if (size >= 16 && size <= 256 && size % 16 == 0) return {};
+  return fail(errc::bad_input,
+              "the model's head size is " + std::to_string(size)
+                  + "; there are kernels for multiples of 16 from 16 to 256",
+              model.path.string());
+}
+
+} // namespace
+
 model_runner::model_runner(std::unique_ptr<state> own)
     : state_(std::move(own)) {}
 model_runner::~model_runner() = default;
@@ -155,6 +170,8 @@ model_runner::load(const std::filesystem::path& path,
   auto opened = open_checkpoint(path);
   if (!opened) return pass_on(opened);
   const checkpoint& model = **opened;
+  if (auto able = check_kernels(model); !able) return pass_on(able);
+  use->decode = settled(use->decode, model, use->compute);
   auto weights = prepare_weights(model, use->compute, use->decode);
   if (!weights) return pass_on(weights);
   return guarded<std::shared_ptr<model_runner>>([&] {
@@ -305,6 +322,8 @@ const char* to_string(decode_weights value) {
     return "same";
   case decode_weights::quantised:
     return "quantised";
+  case decode_weights::automatic:
+    return "automatic";
   }
   return "?";
 }

@@ -21,8 +21,9 @@ enum class precision : std::uint8_t { f32, bf16 };
 
 /// What one-row products (decode) multiply with: the prefill weights, or the
 /// file's quantised weights as they are (activations in int8 by blocks of 32;
-/// only for checkpoints that are quantised).
-enum class decode_weights : std::uint8_t { same, quantised };
+/// only for checkpoints that are quantised). automatic: quantised where the
+/// checkpoint is and the precision is bf16.
+enum class decode_weights : std::uint8_t { same, quantised, automatic };
 
 struct runner_options {
   precision compute = precision::bf16;
@@ -65,7 +66,7 @@ public:
   model_runner& operator=(const model_runner&) = delete;
 
   const model_config& config() const;
-  const runner_options& options() const;  ///< effective: threads resolved
+  const runner_options& options() const;  ///< effective: nothing is left open
   const std::string& digest() const;      ///< of weights and configuration
   std::int64_t weight_bytes() const;      ///< resident weights
   std::vector<std::string> notes() const; ///< findings of loading

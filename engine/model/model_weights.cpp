@@ -148,6 +148,14 @@ std::int64_t model_weights::bytes() const {
   return sum;
 }
 
+decode_weights settled(decode_weights wanted, const checkpoint& model,
+                       precision compute) {
+  if (wanted != decode_weights::automatic) return wanted;
+  return compute == precision::bf16 && has_quantised_layers(model)
+             ? decode_weights::quantised
+             : decode_weights::same;
+}
+
 result<model_weights> prepare_weights(const checkpoint& model,
                                       precision compute,
                                       decode_weights decode) {

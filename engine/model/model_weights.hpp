@@ -44,7 +44,11 @@ struct model_weights {
   std::int64_t bytes() const; ///< resident, all copies
 };
 
-/// Converts a checkpoint's weights.
+/// `automatic` settled for a checkpoint and a precision; others as they are.
+decode_weights settled(decode_weights wanted, const checkpoint& model,
+                       precision compute);
+
+/// Converts a checkpoint's weights; `decode` is settled.
 /// Errors: bad_input where quantised decode weights are asked of a checkpoint
 /// that has none; environment when memory is short.
 result<model_weights> prepare_weights(const checkpoint& model,

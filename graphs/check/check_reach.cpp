@@ -36,26 +36,34 @@ std::string kinds_where(const kind_catalogue& kinds,
 void check_reach(const written_graph& graph, const kind_catalogue& kinds,
                  configs::diagnostics& problems) {
   if (graph.actors.empty()) return;
-  std::vector<std::string> sources, ends;
-  bool has_sink = false;
+  std::vector<std::string> sources, sinks, ends;
+  const auto only_one = [&](std::vector<std::string>& found,
+                            const written_actor& actor, const char* what) {
+    found.push_back(actor.name);
+    if (found.size() > 1)
+      problems.push_back({actor.name_place, "actors." + actor.name,
+                          "a second " + std::string(what) + " beside `"
+                              + found.front()
+                              + "`: a run has one; remove one of them"});
+  };
   for (const written_actor& actor : graph.actors) {
     const actor_kind* kind = kinds.find(actor.kind);
     if (kind == nullptr) return;
-    if (kind->source) sources.push_back(actor.name);
+    if (kind->source) only_one(sources, actor, "source");
     if (kind->sink || kind->outputs.empty()) ends.push_back(actor.name);
-    has_sink = has_sink || kind->sink;
+    if (kind->sink) only_one(sinks, actor, "sink");
   }
   if (sources.empty())
     problems.push_back({graph.where, "actors",
                         "no source: nothing would start; add an actor of a "
                         "type among "
                             + kinds_where(kinds, &actor_kind::source)});
-  if (!has_sink)
+  if (sinks.empty())
     problems.push_back({graph.where, "actors",
                         "no sink: nothing would be kept; add an actor of a "
                         "type among "
                             + kinds_where(kinds, &actor_kind::sink)});
-  if (sources.empty() || !has_sink) return;
+  if (sources.empty() || sinks.empty()) return;
   neighbours forward, backward;
   for (const written_edge& edge : graph.edges) {
     forward[edge.from_node].push_back(edge.to_node);

@@ -14,7 +14,7 @@
 namespace kvloom::kernels {
 
 /// One layer of one KV segment. Keys are stored rotated at segment-local
-/// positions; queries come rotated to match (rotate_queries with the shift).
+/// positions; queries come rotated to match (rotate() by minus the shift).
 struct kv_segment_view {
   const void* k = nullptr; ///< [n_kv_heads][head_stride / head_dim][head_dim]
   const void* v = nullptr; ///< the same

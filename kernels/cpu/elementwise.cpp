@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 namespace kvloom::kernels {
 
@@ -91,6 +93,10 @@ void rotate(std::int64_t n_rows, std::int64_t n_heads, std::int64_t head_dim,
   constexpr std::int64_t most_pairs = 512;
   const elementwise_path path = active_elementwise();
   const std::int64_t n_pairs = head_dim / 2;
+  if (n_pairs > most_pairs || head_dim % 2 != 0)
+    throw std::logic_error("rotate(): head_dim " + std::to_string(head_dim)
+                           + "; wanted an even number of at most "
+                           + std::to_string(2 * most_pairs));
   for_items(n_rows, n_heads * head_dim,
             [&](std::int64_t begin, std::int64_t end) {
               float cosines[most_pairs];

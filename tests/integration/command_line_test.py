@@ -220,6 +220,16 @@ class Running(Case):
         self.assertEqual(ids[0], ids[1])
         self.assertEqual(ids[0], ids[2])
 
+    def test_settings_without_effect_fail_a_strict_run(self):
+        done = call("run", self.graph(), "--out", self.folder / "strict",
+                    "--strict", "--set", "decoder.batch=32",
+                    "--set", "decoder.top_k=5")
+        self.expect(done, 1, "decoder.batch is 32", "questions.open is 1",
+                    "decoder.top_k is set")
+        done = call("run", self.graph(), "--out", self.folder / "plain",
+                    "--set", "decoder.batch=32")
+        self.expect(done, 0, "decoder.batch is 32")
+
     def test_missing_model(self):
         out = self.folder / "out"
         done = call("run", self.graph(model="nowhere.gguf"), "--out", out)

@@ -10,9 +10,11 @@
 #include <caf/send.hpp>
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <fstream>
 #include <set>
@@ -577,6 +579,45 @@ TEST_F(run_test, graphs_that_cannot_run_are_refused) {
   });
   refused(headless, "decoder");
   EXPECT_FALSE(std::filesystem::exists(environment.output));
+}
+
+TEST_F(run_test, a_failure_in_the_first_instant_is_heard) {
+  // The only question fails in the retriever, before anything else happens:
+  // ids can't be searched, and three are more than top_k.
+  use(1);
+  for (auto& one : data->questions[0].passages) one.ids = {1, 2};
+  const auto few
+      = static_cast<std::int64_t>(data->questions[0].passages.size()) - 1;
+  ASSERT_GT(few, 0);
+  for (int round = 0; round < 100; ++round) {
+    environment.output = scratch / std::to_string(round);
+    const auto outcome = run_ok({{"retriever.top_k", few}});
+    ASSERT_EQ(outcome.summary.failed, 1u) << "round " << round;
+  }
+}
+
+TEST_F(run_test, a_run_that_cannot_write_ends) {
+  use(200);
+  struct rlimit before = {};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handled = std::signal(SIGXFSZ, SIG_IGN);
+  environment.on_progress = [&](const run_progress& now) {
+    progress.push_back(now);
+    if (now.done != 3) return;
+    // As on a full disk: nothing that is open takes another byte.
+    auto full = before;
+    full.rlim_cur = 1;
+    setrlimit(RLIMIT_FSIZE, &full);
+  };
+  auto outcome = run(in_order());
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handled);
+  ASSERT_TRUE(outcome) << to_string(outcome.error());
+  ASSERT_TRUE(outcome->write_failure);
+  EXPECT_EQ(exit_code_of(*outcome, false), 3);
+  // Every request is accounted for, and most were not computed.
+  EXPECT_EQ(outcome->results.size(), 200u);
+  EXPECT_GT(outcome->summary.failed, 100u);
 }
 
 TEST_F(run_test, strict_fails_what_did_not_happen) {

@@ -82,7 +82,7 @@ std::vector<std::string> names() {
 }
 
 INSTANTIATE_TEST_SUITE_P(golden, families, testing::ValuesIn(names()),
-                         [](const auto& info) { return info.param; });
+                         [](const auto& one) { return one.param; });
 
 TEST_P(families, logits_equal_hugging_face_in_f32) {
   const golden_model& model = golden(GetParam());
@@ -109,9 +109,10 @@ TEST_P(families, single_steps_equal_hugging_face_in_f32) {
   std::size_t next = 0;
   for (std::size_t i = 0; i < model.ids.size(); ++i) {
     const auto logits = stepped(*at.runner, one, model.ids[i]);
-    if (next < model.rows.size() && model.rows[next] == i)
+    if (next < model.rows.size() && model.rows[next] == i) {
       EXPECT_LE(largest_difference(logits, model.logits[next++]), 1e-4)
           << "row " << i;
+    }
   }
   EXPECT_EQ(next, model.rows.size());
 }

@@ -1,6 +1,8 @@
 // What a runner refuses, and in which words.
 #include "engine/model/model_runner.hpp"
 #include "golden_model.hpp"
+#include "tests/support/temp_folder.hpp"
+#include "tests/support/tiny_model.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -161,6 +163,20 @@ TEST_F(runner_errors, options_out_of_range) {
   refuse({precision::f32, decode_weights::same, 1, 0});
   refuse({precision::f32, decode_weights::quantised, 1, 16});
   EXPECT_FALSE(model_runner::load(folder.path() / "absent", {}));
+}
+
+TEST(runner_head_size, without_kernels_is_refused_before_the_weights) {
+  for (const std::int64_t size : {8, 24, 272}) {
+    const test_support::temp_folder folder;
+    test_support::write_hf_folder(
+        test_support::make_tiny_model({.head_dim = size}), folder.path());
+    const auto made = model_runner::load(
+        folder.path(), {precision::f32, decode_weights::same, 1, 16});
+    ASSERT_FALSE(made) << size;
+    EXPECT_EQ(made.error().code, errc::bad_input);
+    EXPECT_THAT(made.error().message,
+                HasSubstr("head size is " + std::to_string(size)));
+  }
 }
 
 } // namespace

@@ -47,5 +47,27 @@ edges: []
       << out;
 }
 
+TEST_F(reach, a_second_source_or_sink_is_named) {
+  std::string text
+      = changed(sound_graph, "edges:\n",
+                "  more: {type: question_source, params: {path: d.json}}\n"
+                "  kept: {type: recorder}\n"
+                "  r: {type: retriever}\n"
+                "  p: {type: prefiller}\n"
+                "  d: {type: decoder}\n"
+                "edges:\n"
+                "  - {from: more.question, to: r.question}\n"
+                "  - {from: r.retrieved, to: p.request}\n"
+                "  - {from: p.prefilled, to: d.request}\n"
+                "  - {from: d.answer, to: kept.answer}\n");
+  const std::string out = graph_problems(text);
+  EXPECT_NE(out.find("g.yaml:10:3: actors.more: a second source beside "),
+            std::string::npos)
+      << out;
+  EXPECT_NE(out.find("g.yaml:11:3: actors.kept: a second sink beside "),
+            std::string::npos)
+      << out;
+}
+
 } // namespace
 } // namespace kvloom::graphs
