@@ -6,6 +6,8 @@
 #include "engine/model/model_weights.hpp"
 #include "engine/model/rope.hpp"
 
+#include <tbb/global_control.h>
+#include <tbb/info.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
@@ -35,6 +37,8 @@ struct model_runner::state {
   rotation turn;
   std::int64_t weight_bytes = 0;
   std::optional<forward_pass> pass; ///< refers to the members above
+  /// More threads than cores are given when asked for.
+  std::optional<tbb::global_control> allowed;
   tbb::task_arena arena;
   std::mutex calls; ///< calls come one at a time; a second one waits
 
@@ -46,6 +50,9 @@ struct model_runner::state {
                                                                config.head_dim),
                                            rope_magnitude(config.rope)},
         weight_bytes(weights.bytes()), arena(wanted.threads) {
+    if (wanted.threads > tbb::info::default_concurrency())
+      allowed.emplace(tbb::global_control::max_allowed_parallelism,
+                      static_cast<std::size_t>(wanted.threads));
     pass.emplace(config, weights, turn);
   }
 
