@@ -3,6 +3,8 @@
 #include "kernels/api/elementwise.hpp"
 
 #include <sys/mman.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
 
 #include <fstream>
 #include <optional>
@@ -12,6 +14,9 @@
 namespace kvloom::engine {
 
 namespace {
+
+/// Rows of KV worth a task of their own.
+constexpr std::int64_t rows_a_task = 32;
 
 /// Bytes that the system says new work may take; none where it does not say.
 std::optional<std::int64_t> available_bytes() {
@@ -88,15 +93,23 @@ std::byte* kv_tail::head(std::int64_t layer, std::int64_t k_or_v,
 void kv_tail::write(std::int64_t layer, std::int64_t first, std::int64_t n_rows,
                     const float* k, const float* v, std::int64_t row_stride) {
   const std::int64_t token_bytes = head_dim_ * block_bytes(type_);
-  for (std::int64_t h = 0; h < n_kv_heads_; ++h) {
-    std::byte* k_to = head(layer, 0, h) + first * token_bytes;
-    std::byte* v_to = head(layer, 1, h) + first * token_bytes;
-    for (std::int64_t r = 0; r < n_rows; ++r) {
+  const auto write_row = [&](std::int64_t r) {
+    for (std::int64_t h = 0; h < n_kv_heads_; ++h) {
       const std::int64_t from = r * row_stride + h * head_dim_;
-      kernels::narrow(head_dim_, k + from, type_, k_to + r * token_bytes);
-      kernels::narrow(head_dim_, v + from, type_, v_to + r * token_bytes);
+      const std::int64_t to = (first + r) * token_bytes;
+      kernels::narrow(head_dim_, k + from, type_, head(layer, 0, h) + to);
+      kernels::narrow(head_dim_, v + from, type_, head(layer, 1, h) + to);
     }
+  };
+  if (n_rows < 2 * rows_a_task) {
+    for (std::int64_t r = 0; r < n_rows; ++r) write_row(r);
+    return;
   }
+  tbb::parallel_for(tbb::blocked_range<std::int64_t>(0, n_rows, rows_a_task),
+                    [&](const tbb::blocked_range<std::int64_t>& rows) {
+                      for (std::int64_t r = rows.begin(); r < rows.end(); ++r)
+                        write_row(r);
+                    });
 }
 
 kernels::kv_segment_view kv_tail::view(std::int64_t layer, std::int64_t first,

@@ -1,3 +1,4 @@
+#include "kernels/api/elementwise.hpp"
 #include "kernels/api/linear.hpp"
 
 #include <ATen/Context.h>
@@ -24,12 +25,13 @@ namespace {
 constexpr std::int64_t most_rows = 512;
 constexpr std::int64_t most_outputs = 768;
 constexpr std::int64_t fewest_rows = 128;
-constexpr std::int64_t fewest_outputs = 192;
-// Small products are cut into up to this many tiles ...
-constexpr std::int64_t wanted_tiles = 8;
+constexpr std::int64_t fewest_outputs = 96;
+// Small products are cut into up to this many tiles, for the sake of machines
+// with many cores, ...
+constexpr std::int64_t wanted_tiles = 32;
 // ... of at least this many values, where packing the weights counts as much
 // as this many rows.
-constexpr std::int64_t values_a_tile = 1 << 17;
+constexpr std::int64_t values_a_tile = 1 << 16;
 constexpr std::int64_t packing_rows = 64;
 // Tiles of bf16 have rows in multiples of this, filled up with zeros: oneDNN
 // generates code for every new shape, and tile registers have 16 rows.
@@ -74,6 +76,24 @@ tiling cut(std::int64_t rows, std::int64_t outputs) {
 template <class T>
 using aligned_vector = std::vector<T, tbb::cache_aligned_allocator<T>>;
 
+/// n values that nobody has written yet.
+template <class T>
+class uninitialised {
+public:
+  explicit uninitialised(std::int64_t n)
+      : n_(static_cast<std::size_t>(n)), data_(allocator_.allocate(n_)) {}
+  ~uninitialised() { allocator_.deallocate(data_, n_); }
+  uninitialised(const uninitialised&) = delete;
+  uninitialised& operator=(const uninitialised&) = delete;
+
+  T* data() const { return data_; }
+
+private:
+  tbb::cache_aligned_allocator<T> allocator_;
+  std::size_t n_;
+  T* data_;
+};
+
 /// libtorch keeps its number of threads for every thread.
 void use_one_thread() {
   thread_local const bool done = [] {
@@ -115,14 +135,12 @@ void multiply_bf16(const weight_matrix& w, std::int64_t n_rows, const float* x,
                    float* y) {
   const std::int64_t columns = w.columns();
   const tiling t = cut(n_rows, w.rows());
-  aligned_vector<std::uint16_t> rounded(
-      static_cast<std::size_t>(t.n_rows * t.rows * columns));
-  each_tile(t.n_rows, [&](std::int64_t i) {
-    const std::int64_t row = i * t.rows;
-    const std::int64_t n = std::min(t.rows, n_rows - row);
-    view(rounded.data() + row * columns, n, columns, columns, at::kBFloat16)
-        .copy_(view(x + row * columns, n, columns, columns, at::kFloat));
-  });
+  // Not cleared but for the rows that fill up the last tile.
+  const std::int64_t padded_rows = t.n_rows * t.rows;
+  const uninitialised<std::uint16_t> rounded(padded_rows * columns);
+  narrow(n_rows * columns, x, dtype::bf16, rounded.data());
+  std::fill_n(rounded.data() + n_rows * columns,
+              (padded_rows - n_rows) * columns, std::uint16_t{0});
   const auto* weights = static_cast<const std::uint16_t*>(w.dense());
   each_tile(t.n_rows * t.n_outputs, [&](std::int64_t i) {
     const std::int64_t row = i / t.n_outputs * t.rows;
@@ -138,8 +156,11 @@ void multiply_bf16(const weight_matrix& w, std::int64_t n_rows, const float* x,
                view(weights + output * columns, outputs, columns, columns,
                     at::kBFloat16)
                    .t());
-    view(y + row * w.rows() + output, rows, outputs, w.rows(), at::kFloat)
-        .copy_(product.narrow(0, 0, rows));
+    const auto* const bits
+        = static_cast<const std::uint16_t*>(product.const_data_ptr());
+    for (std::int64_t r = 0; r < rows; ++r)
+      widen(outputs, dtype::bf16, bits + r * outputs,
+            y + (row + r) * w.rows() + output);
   });
 }
 
