@@ -1,12 +1,12 @@
 #include "actors/wiring/registry.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "graphs/check/load_run.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <cstdio>
 
 namespace kvloom::cli {
 
@@ -35,36 +35,35 @@ std::string fallback_of(const param_spec& spec) {
 void print_params(const std::vector<param_spec>& specs) {
   for (const auto& spec : specs) {
     const auto range = range_of(spec);
-    fmt::print("    {:<18} {:<12} default {}{}{}\n      {}\n", spec.name,
-               configs::to_string(spec.type), fallback_of(spec),
-               range.empty() ? "" : ", " + range,
-               spec.unit.empty() ? "" : ", in " + spec.unit, spec.help);
+    put("    {:<18} {:<12} default {}{}{}\n      {}\n", spec.name,
+        configs::to_string(spec.type), fallback_of(spec),
+        range.empty() ? "" : ", " + range,
+        spec.unit.empty() ? "" : ", in " + spec.unit, spec.help);
   }
 }
 
 void print_ports(const char* direction, const std::vector<port_spec>& ports) {
   for (const auto& port : ports) {
-    fmt::print("    {:<3} {:<14} {:<12} {}{}\n      {}\n", direction, port.name,
-               port.payload, port.required ? "one edge" : "optional",
-               port.many ? " or more" : "", port.help);
+    put("    {:<3} {:<14} {:<12} {}{}\n      {}\n", direction, port.name,
+        port.payload, port.required ? "one edge" : "optional",
+        port.many ? " or more" : "", port.help);
   }
 }
 
 void print_kind(const actor_kind& kind) {
-  fmt::print("{}\n  {}\n", kind.name, kind.help);
-  if (!kind.inputs.empty() || !kind.outputs.empty()) fmt::print("  ports\n");
+  put("{}\n  {}\n", kind.name, kind.help);
+  if (!kind.inputs.empty() || !kind.outputs.empty()) put("  ports\n");
   print_ports("in", kind.inputs);
   print_ports("out", kind.outputs);
-  if (!kind.params.empty()) fmt::print("  parameters\n");
+  if (!kind.params.empty()) put("  parameters\n");
   print_params(kind.params);
-  fmt::print("\n");
+  put("\n");
 }
 
 void print_section(const char* name, const std::vector<param_spec>& specs) {
-  fmt::print("{}\n  the section `{}` of a graph file\n  parameters\n", name,
-             name);
+  put("{}\n  the section `{}` of a graph file\n  parameters\n", name, name);
   print_params(specs);
-  fmt::print("\n");
+  put("\n");
 }
 
 json params_json(const std::vector<param_spec>& specs) {
@@ -143,7 +142,7 @@ int actors(const actors_options& options) {
                                      options.kind, fmt::join(names, ", ")),
                          "kvloom actors"});
   }
-  if (options.common.json) fmt::print("{}\n", out.dump(2));
+  if (options.common.json) put("{}\n", out.dump(2));
   return 0;
 }
 

@@ -1,4 +1,5 @@
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "engine/files/checkpoint.hpp"
 #include "engine/tokenizer/tokenizer.hpp"
 #include "kernels/api/cpu_features.hpp"
@@ -7,7 +8,6 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
 #include <filesystem>
 #include <thread>
 
@@ -35,14 +35,14 @@ json describe(const engine::checkpoint& model) {
   return out;
 }
 
-void print(const json& section, const std::string& indent) {
+void put_section(const json& section, const std::string& indent) {
   for (const auto& [name, value] : section.items()) {
     if (value.is_object()) {
-      fmt::print("{}{}\n", indent, name);
-      print(value, indent + "  ");
+      put("{}{}\n", indent, name);
+      put_section(value, indent + "  ");
     } else {
-      fmt::print("{}{:<28} {}\n", indent, name,
-                 value.is_string() ? value.get<std::string>() : value.dump());
+      put("{}{:<28} {}\n", indent, name,
+          value.is_string() ? value.get<std::string>() : value.dump());
     }
   }
 }
@@ -74,9 +74,9 @@ int doctor(const doctor_options& options) {
     }
   }
   if (options.common.json)
-    fmt::print("{}\n", out.dump(2));
+    put("{}\n", out.dump(2));
   else if (!options.common.quiet)
-    print(out, "");
+    put_section(out, "");
   return code;
 }
 

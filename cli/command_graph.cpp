@@ -1,10 +1,10 @@
 #include "actors/wiring/registry.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "graphs/check/load_run.hpp"
 
 #include <fmt/format.h>
 
-#include <cstdio>
 #include <fstream>
 
 namespace kvloom::cli {
@@ -21,7 +21,7 @@ int graph(const graph_options& options) {
                        : options.format == "dot" ? graphs::draw_dot(wiring)
                                                  : graphs::draw_text(wiring);
   if (options.out.empty()) {
-    std::fputs(picture.c_str(), stdout);
+    put_text(picture);
     return 0;
   }
   std::ofstream out(options.out, std::ios::binary);

@@ -2,6 +2,7 @@
 #include "actors/wiring/registry.hpp"
 #include "actors/wiring/run.hpp"
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/stop_signals.hpp"
 #include "graphs/check/load_run.hpp"
@@ -55,49 +56,46 @@ void list_failures(const actors::run_outcome& outcome) {
     ++failed;
     if (shown == most_failures_shown) continue;
     ++shown;
-    fmt::print(stderr, "failed: {}: {}\n", one.id,
-               one.error_text.value_or("no reason was recorded"));
+    say("failed: {}: {}\n", one.id,
+        one.error_text.value_or("no reason was recorded"));
   }
   if (failed > shown) {
-    fmt::print(stderr, "failed: {} more, see {}\n", failed - shown,
-               (outcome.folder / "results.jsonl").string());
+    say("failed: {} more, see {}\n", failed - shown,
+        (outcome.folder / "results.jsonl").string());
   }
 }
 
 void print_outcome(const actors::run_outcome& outcome,
                    const run_options& options) {
   if (!options.common.quiet) {
-    for (const auto& note : outcome.manifest.notes)
-      fmt::print(stderr, "note: {}\n", note);
+    for (const auto& note : outcome.manifest.notes) say("note: {}\n", note);
   }
   list_failures(outcome);
   if (outcome.failed_warmups > 0) {
-    fmt::print(stderr, "failed: {} warm-up requests\n", outcome.failed_warmups);
+    say("failed: {} warm-up requests\n", outcome.failed_warmups);
   }
   if (outcome.lost_actor) {
-    fmt::print(stderr, "error: {}\n", to_string(*outcome.lost_actor));
+    say("error: {}\n", to_string(*outcome.lost_actor));
   }
   if (outcome.write_failure) {
-    fmt::print(stderr, "error: results are not whole: {}\n",
-               to_string(*outcome.write_failure));
+    say("error: results are not whole: {}\n",
+        to_string(*outcome.write_failure));
   }
   if (outcome.summary.interrupted) {
-    fmt::print(stderr, "interrupted: {} requests were never asked\n",
-               outcome.not_asked);
+    say("interrupted: {} requests were never asked\n", outcome.not_asked);
   }
   for (const auto& what : outcome.unmet) {
-    fmt::print(stderr, "{}: {}\n", options.strict ? "error" : "note", what);
+    say("{}: {}\n", options.strict ? "error" : "note", what);
   }
   if (options.common.json) {
     auto out = json::parse(outcome.summary.to_json(outcome.results));
     out["folder"] = outcome.folder.string();
-    fmt::print("{}\n", out.dump(2));
+    put("{}\n", out.dump(2));
   } else if (!options.common.quiet) {
-    fmt::print("{}\nresults: {}\n",
-               report::summary_table(outcome.results, outcome.summary),
-               outcome.folder.string());
+    put("{}\nresults: {}\n",
+        report::summary_table(outcome.results, outcome.summary),
+        outcome.folder.string());
   }
-  std::fflush(stdout);
 }
 
 } // namespace
@@ -118,7 +116,7 @@ int run(const run_options& options) {
   environment.stop = &stop_signals::flag();
   environment.on_step = [&](const std::string& step) {
     progress.finish();
-    if (!options.common.quiet) fmt::print(stderr, "{}\n", step);
+    if (!options.common.quiet) say("{}\n", step);
   };
   environment.on_progress = [&](const actors::run_progress& now) {
     progress.show(now.done, now.failed, now.total, now.requests_per_s);
@@ -129,11 +127,11 @@ int run(const run_options& options) {
   print_outcome(*outcome, options);
   const int code = actors::exit_code_of(*outcome, options.strict);
   if (!outcome->survivors.empty()) {
-    fmt::print(stderr, "error: did not end in time: {}\n",
-               fmt::join(outcome->survivors, ", "));
+    say("error: did not end in time: {}\n",
+        fmt::join(outcome->survivors, ", "));
     // Their threads still use what destructors would take away; the results
     // are on disk.
-    std::_Exit(code == 0 ? 3 : code);
+    std::_Exit(output_code(code == 0 ? 3 : code));
   }
   return code;
 }
@@ -146,10 +144,10 @@ int check(const run_options& options) {
   if (options.common.json) {
     const json out{
         {"ok", true}, {"name", plan->name}, {"resolved", plan->resolved_yaml}};
-    fmt::print("{}\n", out.dump(2));
+    put("{}\n", out.dump(2));
   } else if (!options.common.quiet) {
-    fmt::print("ok: {}: {} actors, {} edges\n", plan->name,
-               plan->wiring.nodes.size(), plan->wiring.edges.size());
+    put("ok: {}: {} actors, {} edges\n", plan->name, plan->wiring.nodes.size(),
+        plan->wiring.edges.size());
   }
   return 0;
 }

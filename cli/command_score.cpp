@@ -1,9 +1,8 @@
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "report/score/score_files.hpp"
 
 #include <fmt/format.h>
-
-#include <cstdio>
 
 namespace kvloom::cli {
 
@@ -21,9 +20,9 @@ int score(const score_options& options) {
                          options.predictions});
   }
   if (options.common.json)
-    fmt::print("{}\n", scores->to_json());
+    put("{}\n", scores->to_json());
   else if (!options.common.quiet)
-    fmt::print("{}", scores->table());
+    put("{}", scores->table());
   return 0;
 }
 

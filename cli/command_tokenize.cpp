@@ -1,10 +1,10 @@
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "engine/tokenizer/tokenizer.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -42,10 +42,10 @@ int tokenize(const tokenize_options& options) {
     for (auto id : *ids) pieces.push_back((*words)->piece(id));
     const nlohmann::json out{
         {"ids", *ids}, {"pieces", pieces}, {"digest", (*words)->digest()}};
-    fmt::print("{}\n", out.dump(-1, ' ', false,
-                                nlohmann::json::error_handler_t::replace));
+    put("{}\n",
+        out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   } else {
-    fmt::print("{}\n", fmt::join(*ids, " "));
+    put("{}\n", fmt::join(*ids, " "));
   }
   return 0;
 }

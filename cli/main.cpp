@@ -1,13 +1,14 @@
 // The command kvloom: reads the command line, nothing else.
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 #include "configs/schema/nearest.hpp"
 
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <clocale>
-#include <cstdio>
 #include <exception>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -50,10 +51,8 @@ std::string wrong_usage(const CLI::App& app, const CLI::Error& problem,
          + "\nkvloom --help, and kvloom COMMAND --help, say what is known.\n";
 }
 
-} // namespace
-
-int main(int argc, char** argv) {
-  std::setlocale(LC_ALL, "C.UTF-8");
+/// Reads the command line and does what it says; gives the exit code.
+int obey(int argc, char** argv) {
   CLI::App app{"kvloom: experiments on KV-cache reuse in retrieval-augmented "
                "generation"};
   app.require_subcommand(1);
@@ -146,7 +145,11 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& problem) {
-    return app.exit(problem) == 0 ? 0 : 2;
+    std::ostringstream out, err;
+    const int code = app.exit(problem, out, err) == 0 ? 0 : 2;
+    put_text(out.str());
+    say_text(err.str());
+    return code;
   }
   try {
     if (*run_command) return run(run_given);
@@ -156,16 +159,23 @@ int main(int argc, char** argv) {
     if (*doctor_command) return doctor(doctor_given);
     if (*tokenize_command) {
       if (text->count() + file->count() == 0) {
-        std::fputs("error: tokenize wants --text T or --file F\n", stderr);
+        say_text("error: tokenize wants --text T or --file F\n");
         return 2;
       }
       return tokenize(tokenize_given);
     }
     if (*score_command) return score(score_given);
   } catch (const std::exception& problem) {
-    std::fprintf(stderr, "error: a fault of kvloom itself: %s\n",
-                 problem.what());
+    say("error: a fault of kvloom itself: {}\n", problem.what());
     return 3;
   }
   return 2;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  guard_standard_streams();
+  std::setlocale(LC_ALL, "C.UTF-8");
+  return output_code(obey(argc, argv));
 }

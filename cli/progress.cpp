@@ -1,12 +1,12 @@
 #include "cli/progress.hpp"
 
+#include "cli/output.hpp"
 #include "core/base/clock.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <cmath>
-#include <cstdio>
 
 namespace kvloom::cli {
 
@@ -47,17 +47,16 @@ void progress_line::show(std::uint64_t done, std::uint64_t failed,
   shown_ns_ = now;
   const auto text = progress_text(done, failed, total, per_s);
   if (terminal_) {
-    fmt::print(stderr, "\r\033[K{}", text);
+    say("\r\033[K{}", text);
     open_ = true;
   } else {
-    fmt::print(stderr, "{}\n", text);
+    say("{}\n", text);
   }
-  std::fflush(stderr);
 }
 
 void progress_line::finish() {
   if (!open_) return;
-  fmt::print(stderr, "\n");
+  say("\n");
   open_ = false;
 }
 

@@ -1,14 +1,14 @@
 #include "cli/command.hpp"
+#include "cli/output.hpp"
 
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 
 namespace kvloom::cli {
 
 int report_error(const error& what) {
-  std::fprintf(stderr, "error: %s\n", to_string(what).c_str());
+  say("error: {}\n", to_string(what));
   return exit_code(what.code);
 }
 

@@ -182,14 +182,11 @@ decoder(stage_actor<prefilled>::stateful_pointer<decoder_state> self,
 
 namespace {
 
-bool was_set(const graphs::graph_node& node, const char* name) {
-  const auto found = node.params.all().find(name);
-  return found != node.params.all().end()
-         && found->second.origin.layer
-                != configs::origin_layer::registered_default;
-}
+constexpr std::int64_t default_batch = 8, default_top_k = 0;
+constexpr double default_top_p = 1;
 
-/// Settings that other settings keep from having an effect.
+/// Settings that other settings keep from having an effect. Defaults are no
+/// wish, also where a resolved configuration spells them out.
 void say_what_will_not_happen(const graphs::graph_node& node,
                               prepare_context& context) {
   const auto unmet = [&](const std::string& what) {
@@ -208,14 +205,15 @@ void say_what_will_not_happen(const graphs::graph_node& node,
     limit = fmt::format("{}.open is {}", other.name, open);
   }
   const auto batch = node.params.integer("batch");
-  if (was_set(node, "batch") && batch > most)
+  if (batch != default_batch && batch > most)
     unmet(fmt::format("batch is {}, but {}, so that at most {} requests take "
                       "their steps together",
                       batch, limit, most));
   if (node.params.real("temperature") > 0) return;
-  for (const char* name : {"top_k", "top_p"})
-    if (was_set(node, name))
-      unmet(fmt::format("{} is set, but has no effect at temperature 0", name));
+  if (node.params.integer("top_k") != default_top_k)
+    unmet("top_k is set, but has no effect at temperature 0");
+  if (node.params.real("top_p") != default_top_p)
+    unmet("top_p is set, but has no effect at temperature 0");
 }
 
 } // namespace
@@ -232,17 +230,17 @@ node_type decoder_type() {
       real_param("temperature", "0 takes the likeliest token each time.", 0, 0,
                  100),
       integer_param("top_k", "Sample among so many likeliest tokens; 0 is all.",
-                    0, 0, 1e9, "tokens"),
+                    default_top_k, 0, 1e9, "tokens"),
       real_param("top_p",
                  "Sample among the likeliest tokens that together have this "
                  "probability; 1 is all.",
-                 1, 0, 1),
+                 default_top_p, 0, 1),
       texts_param("stop", "An answer ends before the first of these texts."),
       integer_param("batch",
                     "Requests that take their steps together, at most; no more "
                     "than the source has open, nor than the credit of the "
                     "edges to here.",
-                    8, 1, 4096, "requests"),
+                    default_batch, 1, 4096, "requests"),
       integer_param("turn_steps",
                     "Steps that decoding takes while a prefill waits for the "
                     "model.",

@@ -8,6 +8,7 @@ Without KVLOOM_TEST_MODEL the tests that need a model are skipped.
 import json
 import os
 import pathlib
+import shlex
 import shutil
 import signal
 import subprocess
@@ -56,6 +57,19 @@ def call(*arguments, **options):
     return subprocess.run([KVLOOM, *map(str, arguments)], text=True,
                           capture_output=True, timeout=300, env=environment,
                           **options)
+
+
+def call_with_streams(command, **streams):
+    """Standard streams that are full (a path to write to) or closed."""
+    words = " ".join(shlex.quote(str(w)) for w in [KVLOOM, *command])
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        where = streams.get(name)
+        if where == "closed":
+            words += f" {number}>&-"
+        elif where:
+            words += f" {number}>{where}"
+    return subprocess.run(["sh", "-c", words], text=True, capture_output=True,
+                          timeout=300)
 
 
 class Case(unittest.TestCase):
@@ -158,6 +172,20 @@ class Looking(Case):
         self.expect(call("doctor"), 0, "cpu_path")
         self.assertIn("kernels", json.loads(call("doctor", "--json").stdout))
 
+    def test_lost_output_is_said(self):
+        gold = self.write("gold.jsonl", '{"id": "a", "golds": ["x"]}\n')
+        pred = self.write("pred.jsonl", '{"id": "a", "answer": "x"}\n')
+        for command in (["check", SOURCE / "configs/demo.yaml"],
+                        ["actors"],
+                        ["graph", SOURCE / "configs/demo.yaml"],
+                        ["score", "--pred", pred, "--gold", gold, "--json"],
+                        ["--help"]):
+            for closed in (False, True):
+                said = call_with_streams(command, stdout="closed" if closed
+                                         else "/dev/full")
+                self.assertEqual(said.returncode, 3, command)
+                self.assertIn("standard output", said.stderr)
+
     def test_wrong_usage_is_code_2(self):
         self.expect(call(), 2)
         self.expect(call("run"), 2)
@@ -204,7 +232,7 @@ class Running(Case):
             json.loads((out / name).read_text(encoding="utf-8"))
         again = self.folder / "again"
         self.expect(call("run", out / "config.resolved.yaml", "--out", again,
-                         "--quiet"), 0)
+                         "--quiet", "--strict"), 0)
         repeated = self.results(again)
         for key, line in lines.items():
             self.assertEqual(line["token_ids"], repeated[key]["token_ids"])
@@ -274,10 +302,33 @@ class Running(Case):
         self.expect(call("run", self.graph(), "--out", "/proc/kvloom/out"), 3,
                     "/proc/kvloom")
 
+    def test_results_do_not_depend_on_the_streams(self):
+        graph = self.graph()
+        for n, streams in enumerate(({"stderr": "closed"},
+                                     {"stderr": "/dev/full"},
+                                     {"stdout": "closed", "stderr": "closed"},
+                                     {"stdout": "/dev/full"})):
+            out = self.folder / f"s{n}"
+            done = call_with_streams(["run", graph, "--out", out], **streams)
+            self.assertEqual(done.returncode, 3 if "stdout" in streams else 0)
+            self.assertEqual(set(self.results(out)), {"a", "b", "c"})
+            json.loads((out / "summary.json").read_text(encoding="utf-8"))
+
+    def test_a_reader_that_leaves_ends_no_run(self):
+        out = self.folder / "out"
+        child = subprocess.Popen(
+            [KVLOOM, "run", str(self.graph()), "--out", str(out)],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        child.stdout.readline()
+        child.stdout.close()
+        self.assertEqual(child.wait(timeout=120), 3)
+        self.assertFalse(
+            json.loads((out / "summary.json").read_text())["interrupted"])
+
     def test_interrupt_keeps_what_was_finished(self):
         rows = [dict(ROWS[0], id=f"q{i}") for i in range(400)]
         out = self.folder / "out"
-        for end in (signal.SIGINT, signal.SIGTERM):
+        for end in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             if out.exists():
                 shutil.rmtree(out)
             child = subprocess.Popen(
