@@ -125,7 +125,9 @@ int actors(const actors_options& options) {
   }
   for (const auto& [name, specs] :
        {std::pair{"model", &graphs::model_params()},
-        std::pair{"prompt", &graphs::prompt_params()}}) {
+        std::pair{"prompt", &graphs::prompt_params()},
+        std::pair{"place", &graphs::place_params()},
+        std::pair{"edges", &graphs::edge_params()}}) {
     if (!wanted(name)) continue;
     found = true;
     if (options.common.json)

@@ -84,8 +84,9 @@ void print_outcome(const actors::run_outcome& outcome,
   if (outcome.summary.interrupted) {
     say("interrupted: {} requests were never asked\n", outcome.not_asked);
   }
-  for (const auto& what : outcome.unmet) {
-    say("{}: {}\n", options.strict ? "error" : "note", what);
+  if (options.strict) {
+    for (const auto& what : outcome.unmet)
+      say("error: {}; --strict wants it to happen\n", what);
   }
   if (options.common.json) {
     auto out = json::parse(outcome.summary.to_json(outcome.results));

@@ -1,11 +1,12 @@
 #include "cli/command.hpp"
 #include "cli/output.hpp"
+#include "datasets/read/file_bytes.hpp"
 #include "engine/tokenizer/tokenizer.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <fstream>
+#include <cstdint>
 #include <iostream>
 #include <iterator>
 
@@ -13,18 +14,16 @@ namespace kvloom::cli {
 
 namespace {
 
+constexpr std::uint64_t most_text_bytes = std::uint64_t{1} << 30U;
+
 result<std::string> read_text(const tokenize_options& options) {
   if (options.file.empty()) return options.text;
   if (options.file == "-") {
     return std::string(std::istreambuf_iterator<char>(std::cin), {});
   }
-  std::ifstream in(options.file, std::ios::binary);
-  if (!in) {
-    return fail(errc::bad_input,
-                "cannot be read; name a file that exists and may be read",
-                options.file);
-  }
-  return std::string(std::istreambuf_iterator<char>(in), {});
+  auto bytes = datasets::read_file_bytes(options.file, most_text_bytes);
+  if (!bytes) return pass_on(bytes);
+  return std::move(bytes->text);
 }
 
 } // namespace

@@ -68,7 +68,10 @@ int obey(int argc, char** argv) {
       ->add_option("--out", run_given.out,
                    "Folder to create for the results (default: a fresh one "
                    "under runs/)")
-      ->type_name("FOLDER");
+      ->type_name("FOLDER")
+      ->check([](const std::string& given) {
+        return given.empty() ? std::string("names no folder") : std::string();
+      });
   run_command->add_flag("--strict", run_given.strict,
                         "Fail (exit 1) on anything that was asked for and did "
                         "not happen");
@@ -94,8 +97,9 @@ int obey(int argc, char** argv) {
   actors_options actors_given;
   auto* actors_command = app.add_subcommand(
       "actors", "List the kinds of actors, their ports and parameters");
-  actors_command->add_option("TYPE", actors_given.kind,
-                             "Only this kind (or `model`, `prompt`)");
+  actors_command->add_option(
+      "TYPE", actors_given.kind,
+      "Only this kind (or `model`, `prompt`, `place`, `edges`)");
   add_common(actors_command, actors_given.common);
 
   doctor_options doctor_given;
@@ -115,7 +119,8 @@ int obey(int argc, char** argv) {
   auto* text = tokenize_command->add_option("--text", tokenize_given.text,
                                             "The text itself");
   auto* file = tokenize_command->add_option(
-      "--file", tokenize_given.file, "File with the text; - is standard input");
+      "--file", tokenize_given.file,
+      "File with the text, plain or gzip; - is standard input");
   text->excludes(file);
   tokenize_command->add_flag(
       "--control", tokenize_given.control,

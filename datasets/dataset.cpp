@@ -160,6 +160,7 @@ result<dataset> read_dataset(const std::filesystem::path& path,
   if (!bytes) return pass_on(bytes);
   dataset out;
   out.path = path;
+  out.whole = options.limit <= 0 && options.offset <= 0;
   out.sha256 = std::move(bytes->sha256);
   json_source source{path.string(), bytes->text, 1};
   if (source.text.starts_with("\xef\xbb\xbf")) source.text.remove_prefix(3);

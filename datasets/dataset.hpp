@@ -21,6 +21,7 @@ struct dataset {
   /// SQuAD shapes fill both (each paragraph once).
   std::vector<passage> collection;
   std::string sha256; ///< of the file's bytes
+  bool whole = true;  ///< no questions were left out by offset or limit
   /// What was dropped or looked odd, counted and named, for the log.
   std::vector<std::string> notes;
   std::uint64_t dropped_passages = 0; ///< blank ones, over all questions

@@ -22,6 +22,11 @@ request_plan plan_requests(const std::shared_ptr<const datasets::dataset>& data,
     for (auto i = order.size(); i > 1; --i)
       std::swap(order[i - 1], order[random.below(i)]);
   }
+  order.erase(order.begin(),
+              order.begin()
+                  + std::min<std::int64_t>(options.offset, std::ssize(order)));
+  if (options.limit > 0 && std::ssize(order) > options.limit)
+    order.resize(static_cast<std::size_t>(options.limit));
   auto plan = std::make_shared<std::vector<planned_request>>();
   const auto add = [&](std::size_t place, std::int64_t repeat, bool warmup) {
     plan->push_back({plan->size(),
@@ -116,14 +121,15 @@ question_source(source_node_actor::stateful_pointer<question_source_state> self,
 
 node_spawner source_of(const std::shared_ptr<const datasets::dataset>& data,
                        const configs::resolved_params& params,
-                       prepare_context& context) {
+                       prepare_context& context,
+                       const datasets::read_options& cut) {
   context.data = data;
   context.digests["data"] = data->sha256;
   for (const auto& note : data->notes)
     context.notes.push_back(data->path.filename().string() + ": " + note);
   context.requests = plan_requests(
       data, {params.text("order") == "shuffled", context.plan.seed,
-             context.plan.repeat, context.plan.warmup});
+             context.plan.repeat, context.plan.warmup, cut.offset, cut.limit});
   const emission questions(context.requests, params.integer("open"),
                            params.integer("deadline"));
   return [questions](spawn_context& at) {
@@ -141,12 +147,16 @@ node_type question_source_type() {
       = {port_of<asked_question>("question", "Questions with their passages.")};
   kind.params = {
       path_param("path", "The data set: JSON or JSON lines, plain or gzip."),
-      integer_param("limit", "Ask only so many questions; 0 is all of them.", 0,
-                    0, 1e15, "questions"),
-      integer_param("offset", "Skip so many questions at the front.", 0, 0,
+      integer_param("limit",
+                    "Ask only so many questions of the order; 0 is all of "
+                    "them.",
+                    0, 0, 1e15, "questions"),
+      integer_param("offset",
+                    "Skip so many questions at the front of the order.", 0, 0,
                     1e15, "questions"),
       choice_param("order",
-                   "The file's order, or one shuffled by the run's seed.",
+                   "The file's order, or one shuffled by the run's seed, the "
+                   "same in every repeat; with a limit, a sample of the file.",
                    "file", {"file", "shuffled"}),
       integer_param(
           "open",
@@ -159,26 +169,30 @@ node_type question_source_type() {
   auto prepare = [](const graphs::graph_node& node,
                     prepare_context& context) -> result<node_spawner> {
     const auto& params = node.params;
+    const datasets::read_options asked{params.integer("limit"),
+                                       params.integer("offset")};
+    // A sample may need any row; the front of the file needs no other.
+    const bool shuffled = params.text("order") == "shuffled";
     auto read = datasets::read_dataset(
-        params.text("path"),
-        {params.integer("limit"), params.integer("offset")});
+        params.text("path"), shuffled ? datasets::read_options{} : asked);
     if (!read) return pass_on(read);
-    if (read->questions.empty())
+    const auto n = std::max<std::int64_t>(
+        std::ssize(read->questions) - (shuffled ? asked.offset : 0), 0);
+    if (n == 0)
       return fail(errc::bad_input,
                   fmt::format("there is no question to ask (offset {}, limit "
                               "{}); give a data set with questions",
                               params.integer("offset"),
                               params.integer("limit")),
                   params.text("path"));
-    const auto wanted = params.integer("limit");
-    if (wanted > static_cast<std::int64_t>(read->questions.size()))
-      context.unmet.push_back(fmt::format(
-          "{} asks {} questions and the data set has {} from "
-          "offset {}",
-          node.name, wanted, read->questions.size(), params.integer("offset")));
+    if (asked.limit > n)
+      context.unmet.push_back(
+          fmt::format("{} asks {} questions and the data set has {} from "
+                      "offset {}",
+                      node.name, asked.limit, n, asked.offset));
     return source_of(
         std::make_shared<const datasets::dataset>(std::move(*read)), params,
-        context);
+        context, shuffled ? asked : datasets::read_options{});
   };
   return {std::move(kind), std::move(prepare)};
 }

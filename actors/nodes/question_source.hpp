@@ -19,6 +19,8 @@ struct plan_options {
   std::uint64_t seed = 0;
   std::int64_t repeat = 1;
   std::int64_t warmup = 0; ///< requests run first, from the front of the order
+  std::int64_t offset = 0; ///< questions skipped at the front of the order
+  std::int64_t limit = 0;  ///< questions of the order; 0: all
 };
 
 /// Every request of a run in its order: warm-ups (the order over again if
@@ -81,10 +83,12 @@ question_source(source_node_actor::stateful_pointer<question_source_state> self,
                 const emission& questions);
 
 /// A source that asks the questions of `data` in the way that the parameters
-/// `order`, `open` and `deadline` say; leaves data and plan in the context.
+/// `order`, `open` and `deadline` say, as many of the order as `cut` leaves;
+/// leaves data and plan in the context.
 node_spawner source_of(const std::shared_ptr<const datasets::dataset>& data,
                        const configs::resolved_params& params,
-                       prepare_context& context);
+                       prepare_context& context,
+                       const datasets::read_options& cut = {});
 
 /// The kind `question_source`.
 node_type question_source_type();

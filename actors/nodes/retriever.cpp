@@ -11,19 +11,21 @@
 
 namespace kvloom::actors {
 
-std::vector<passage> collection_of(const datasets::dataset& data) {
-  std::vector<passage> all;
+passage_collection collection_of(const datasets::dataset& data) {
+  passage_collection all;
   if (!data.collection.empty()) {
-    all = data.collection;
+    all.passages = data.collection;
   } else {
     std::set<std::tuple<std::string, std::string, std::vector<token_id>>> seen;
     for (const auto& question : data.questions)
       for (const auto& one : question.passages)
-        if (seen.emplace(one.title, one.text, one.ids).second)
-          all.push_back(one);
+        if (seen.emplace(one.title, one.text, one.ids).second) {
+          all.passages.push_back(one);
+          all.origins.emplace_back(question.id, one.index);
+        }
   }
   std::uint32_t index = 0;
-  for (auto& one : all) one.index = index++;
+  for (auto& one : all.passages) one.index = index++;
   return all;
 }
 
@@ -46,18 +48,19 @@ passage_search::passage_search(const retriever_options& options)
     : options_(options) {}
 
 passage_search::passage_search(const retriever_options& options,
-                               std::vector<passage> collection)
-    : options_(options),
-      collection_(
-          std::make_shared<const std::vector<passage>>(std::move(collection))),
-      collection_has_ids_(any_has_ids(*collection_)),
-      index_(std::make_shared<const retrieval::bm25_index>(*collection_)) {}
+                               passage_collection collection)
+    : options_(options), collection_(std::make_shared<const passage_collection>(
+                             std::move(collection))),
+      collection_has_ids_(any_has_ids(collection_->passages)),
+      index_(std::make_shared<const retrieval::bm25_index>(
+          collection_->passages)) {}
 
 result<retrieved>
 passage_search::operator()(const asked_question& asked) const {
   const auto begin = now_ns();
   const auto& question = asked.request->plan.asked;
-  const auto& passages = collection_ ? *collection_ : question->passages;
+  const auto& passages
+      = collection_ ? collection_->passages : question->passages;
   retrieved found;
   found.request = asked.request;
   if (collection_ ? collection_has_ids_ : any_has_ids(passages)) {
@@ -69,7 +72,8 @@ passage_search::operator()(const asked_question& asked) const {
                       "{} or more, or give texts",
                       passages.size(), options_.top_k, passages.size()),
           place_of(asked.request->plan));
-    for (const auto& one : passages) found.ranking.push_back({one.index, 0});
+    for (const auto& one : passages)
+      found.ranking.push_back({one.index, 0, {}});
   } else if (index_) {
     found.ranking = index_->search(question->text, options_.top_k);
   } else {
@@ -90,6 +94,12 @@ passage_search::operator()(const asked_question& asked) const {
       found.passages.emplace_back(question,
                                   &passage_numbered(passages, one.index));
   }
+  if (collection_ && !collection_->origins.empty())
+    for (auto& one : found.ranking) {
+      const auto& [of_question, index] = collection_->origins[one.index];
+      one.of_question = of_question;
+      one.index = index;
+    }
   found.retrieve_ns = now_ns() - begin;
   return found;
 }
@@ -121,12 +131,12 @@ node_type retriever_type() {
                                                   "passages, best first.")};
   kind.params = {
       choice_param("index",
-                   "How passages are scored: bm25 is Okapi BM25 over Unicode "
-                   "words.",
+                   "How passages are scored: bm25 is Okapi BM25 (k1 1.2, b "
+                   "0.75) over Unicode words.",
                    "bm25", {"bm25"}),
       choice_param("scope",
-                   "What is searched: the question's own passages, or the "
-                   "collection of all questions.",
+                   "What is searched: the question's own passages, or those of "
+                   "all questions of the data set, asked or not.",
                    "question", {"question", "collection"}),
       integer_param("top_k",
                     "Passages in the prompt, or all there are if fewer.", 4, 1,
@@ -151,14 +161,20 @@ node_type retriever_type() {
           return fail(errc::bad_input,
                       "scope collection needs a source that reads a data set",
                       configs::to_string(node.where));
-        auto collection = collection_of(*context.data);
-        if (collection.empty())
+        // The task of a question is the same however few are asked.
+        auto whole = context.data->whole
+                         ? result<datasets::dataset>(*context.data)
+                         : datasets::read_dataset(context.data->path);
+        if (!whole) return pass_on(whole);
+        auto collection = collection_of(*whole);
+        if (collection.passages.empty())
           return fail(errc::bad_input,
                       "scope is collection and the data set has no passages; "
                       "set scope: question",
                       context.data->path.string());
         context.notes.push_back(fmt::format("{}: a collection of {} passages",
-                                            node.name, collection.size()));
+                                            node.name,
+                                            collection.passages.size()));
         return passage_search(options, std::move(collection));
       });
 }

@@ -17,9 +17,17 @@ struct retriever_options {
   bool original_order = false; ///< in the prompt; else best first
 };
 
+/// What is searched for all questions alike.
+struct passage_collection {
+  std::vector<passage> passages; ///< numbered by place
+  /// Of each passage, the question that brings it first and its index there;
+  /// empty where the data set's own collection is searched.
+  std::vector<std::pair<std::string, std::uint32_t>> origins;
+};
+
 /// The passages that all questions of a data set bring, each once (same
-/// title, text and ids), or the data set's own collection; numbered anew.
-std::vector<passage> collection_of(const datasets::dataset& data);
+/// title, text and ids), or the data set's own collection.
+passage_collection collection_of(const datasets::dataset& data);
 
 /// Searches. Immutable after construction; called from one thread at a time.
 class passage_search {
@@ -29,7 +37,7 @@ public:
 
   /// Over a collection, the same for all questions.
   passage_search(const retriever_options& options,
-                 std::vector<passage> collection);
+                 passage_collection collection);
 
   /// min(top_k, n) distinct passages. Passages given as token ids can't be
   /// searched: all of them are taken in their order, and if top_k is less
@@ -38,7 +46,7 @@ public:
 
 private:
   retriever_options options_;
-  std::shared_ptr<const std::vector<passage>> collection_;
+  std::shared_ptr<const passage_collection> collection_;
   bool collection_has_ids_ = false;
   std::shared_ptr<const retrieval::bm25_index> index_;
 };

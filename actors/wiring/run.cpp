@@ -85,12 +85,14 @@ report::run_manifest manifest_of(const graphs::run_plan& plan,
   report::add_this_machine(manifest);
   manifest.digests = context.digests;
   manifest.digests.merge(model.digests());
-  manifest.digests["config"] = sha256_hex(plan.resolved_yaml);
+  manifest.digests["config"] = sha256_hex(plan.values_yaml);
   manifest.settings = model.settings();
   manifest.settings["scheduler_threads"]
       = std::to_string(environment.scheduler_threads);
   manifest.command = environment.command;
   manifest.notes = context.notes;
+  manifest.notes.insert(manifest.notes.end(), context.unmet.begin(),
+                        context.unmet.end());
   const auto notes = model.notes();
   manifest.notes.insert(manifest.notes.end(), notes.begin(), notes.end());
   manifest.seed = plan.seed;
@@ -180,13 +182,14 @@ result<run_outcome> run_plan_to_end(const graphs::run_plan& plan,
   auto made = report::run_folder::create(environment.output);
   if (!made) return pass_on(made);
   auto folder = std::make_shared<report::run_folder>(std::move(*made));
-  if (auto done
+  auto described
       = folder->write_file("config.resolved.yaml", plan.resolved_yaml);
-      !done)
-    return pass_on(done);
-  if (auto done = folder->write_file("manifest.json", manifest_text(manifest));
-      !done)
-    return pass_on(done);
+  if (described)
+    described = folder->write_file("manifest.json", manifest_text(manifest));
+  if (!described) {
+    folder->discard();
+    return pass_on(described);
+  }
   context.books.least_stall_ns
       = std::chrono::nanoseconds(environment.least_stall).count();
   say(fmt::format("asking {} questions", context.requests->size()));
@@ -194,7 +197,10 @@ result<run_outcome> run_plan_to_end(const graphs::run_plan& plan,
       plan, prepared->spawners,
       {*model, folder, context.requests, context.first_token, context.books},
       environment);
-  if (!finished) return pass_on(finished);
+  if (!finished) {
+    folder->discard();
+    return pass_on(finished);
+  }
   auto outcome = outcome_of(std::move(*finished), context);
   outcome.folder = folder->path();
   outcome.manifest = std::move(manifest);

@@ -171,8 +171,16 @@ scalar_result read_integer(const param_spec& spec, std::string_view text) {
     if (zeros) out += "; drop the leading zeros";
     return problem(out);
   }
-  if (!parse_number(text, value))
-    return problem("found " + shown(text) + ", which does not fit 64 bits");
+  if (!parse_number(text, value)) {
+    // A declared range says more than the size of the type.
+    param_spec element = spec;
+    element.type = element_type(spec.type);
+    const auto out
+        = range_problem(element, text.front() == '-' ? -1e300 : 1e300);
+    return problem(
+        "found " + shown(text) + ", "
+        + (out.empty() ? "which no signed 64-bit integer holds" : out));
+  }
   return ranged(spec, text, value, static_cast<double>(value));
 }
 

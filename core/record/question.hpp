@@ -49,6 +49,9 @@ struct question {
 struct scored_passage {
   std::uint32_t index = 0; ///< passage::index
   double score = 0;
+  /// Id of the question in whose list `index` counts, where that is not the
+  /// asked one: a collection of all questions. Else empty.
+  std::string of_question = {};
 };
 
 } // namespace kvloom

@@ -155,8 +155,15 @@ result<void> read_parallel(const row_context& where, const std::string& field,
 result<passage_list> read_numbered(const row_context& where,
                                    const json_value& row) {
   std::map<std::uint32_t, const json_value*> chunks; // in the order of numbers
-  for (const auto& [name, value] : *row.as_object())
-    if (const auto number = chunk_number(name)) chunks[*number] = &value;
+  for (const auto& [name, value] : *row.as_object()) {
+    if (const auto number = chunk_number(name))
+      chunks[*number] = &value;
+    else if (!name.empty()
+             && name.find_first_not_of("0123456789") == std::string::npos)
+      return where.refuse(value, name,
+                          "this is no number of a chunk; write numbers without "
+                          "leading zeros, up to 4294967295");
+  }
   if (const auto* claimed = row.find("chunk_num")) {
     const auto* number = claimed->as_number();
     if (number == nullptr || number->spelling != std::to_string(chunks.size()))

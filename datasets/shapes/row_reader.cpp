@@ -223,7 +223,10 @@ result<void> row_reader::add_question(row_context& where, const json_value& row,
                     "it, give each row its own",
                     one.id, at->second));
   if (where.id.empty()) numbered_.add(where);
-  if (one.golds.empty()) unanswered_.add(where);
+  // Nothing can be scored against blank ones.
+  if (std::all_of(one.golds.begin(), one.golds.end(),
+                  [](const auto& gold) { return is_blank(gold); }))
+    unanswered_.add(where);
   if (list.kept.empty()) bare_.add(where);
   if (!list.dropped.empty()) blank_.add(where, list.dropped.size());
   out_.dropped_passages += list.dropped.size();

@@ -184,7 +184,8 @@ private:
     }
     for (const written_edge& edge : graph_.edges)
       wiring.edges.push_back(wired(edge));
-    out.resolved_yaml = write_resolved(out, run, kinds_);
+    out.resolved_yaml = write_resolved(out, run, kinds_, with_origins::yes);
+    out.values_yaml = write_resolved(out, run, kinds_, with_origins::no);
     return out;
   }
 

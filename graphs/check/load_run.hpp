@@ -28,6 +28,8 @@ struct run_plan {
   /// The whole resolved configuration as YAML, with the origin of every value
   /// as a comment; reading it back gives the same plan.
   std::string resolved_yaml;
+  /// The same without the comments: equal for plans with equal values.
+  std::string values_yaml;
 };
 
 struct run_request {

@@ -13,7 +13,9 @@ namespace {
 using configs::origin_layer;
 using configs::yaml_scalar;
 
-std::string origin_text(const configs::value_origin& origin) {
+std::string origin_text(const configs::value_origin& origin,
+                        with_origins origins) {
+  if (origins == with_origins::no) return {};
   std::string place;
   if (!origin.place.empty()) {
     // Between backticks in messages; here without, on one line all the same.
@@ -39,14 +41,14 @@ std::string origin_text(const configs::value_origin& origin) {
 /// One line a value, in the order of the declarations.
 std::string params_text(const configs::resolved_params& params,
                         const std::vector<configs::param_spec>& specs,
-                        const std::string& indent) {
+                        const std::string& indent, with_origins origins) {
   std::string out;
   for (const configs::param_spec& spec : specs) {
     const auto found = params.all().find(spec.name);
     if (found == params.all().end()) continue;
     out += indent + yaml_scalar(spec.name) + ": "
            + to_text(spec.type, found->second.value)
-           + origin_text(found->second.origin) + '\n';
+           + origin_text(found->second.origin, origins) + '\n';
   }
   return out;
 }
@@ -54,13 +56,14 @@ std::string params_text(const configs::resolved_params& params,
 std::string section_text(const std::string& name,
                          const configs::resolved_params& params,
                          const std::vector<configs::param_spec>& specs,
-                         const std::string& indent) {
-  const std::string inside = params_text(params, specs, indent + "  ");
+                         const std::string& indent, with_origins origins) {
+  const std::string inside = params_text(params, specs, indent + "  ", origins);
   if (inside.empty()) return {};
   return indent + name + ":\n" + inside;
 }
 
-std::string node_text(const graph_node& node, const kind_catalogue& kinds) {
+std::string node_text(const graph_node& node, const kind_catalogue& kinds,
+                      with_origins origins) {
   const std::string indent = "      ";
   std::string out = "    " + yaml_scalar(node.name) + ":\n" + indent
                     + "type: " + yaml_scalar(node.kind) + '\n';
@@ -75,10 +78,10 @@ std::string node_text(const graph_node& node, const kind_catalogue& kinds) {
   add("node", node.place.node);
   add("replicas", node.place.replicas);
   add("threads", node.place.threads);
-  out += section_text("place", place, place_params(), indent);
+  out += section_text("place", place, place_params(), indent, origins);
   const actor_kind* kind = kinds.find(node.kind);
   if (kind != nullptr)
-    out += section_text("params", node.params, kind->params, indent);
+    out += section_text("params", node.params, kind->params, indent, origins);
   return out;
 }
 
@@ -86,28 +89,31 @@ std::string node_text(const graph_node& node, const kind_catalogue& kinds) {
 
 std::string write_resolved(const run_plan& plan,
                            const configs::resolved_params& run,
-                           const kind_catalogue& kinds) {
+                           const kind_catalogue& kinds, with_origins origins) {
   const graph& wiring = plan.wiring;
-  std::string out
-      = "# The resolved configuration: every value, and where it comes from.\n";
+  std::string out;
+  if (origins == with_origins::yes)
+    out += "# The resolved configuration: every value, and where it comes "
+           "from.\n";
   out += std::string("schema: ") + experiment_schema + '\n';
   out += "name: " + yaml_scalar(plan.name) + '\n';
-  out += params_text(run, run_params(), {});
+  out += params_text(run, run_params(), {}, origins);
   out += "graph:\n";
   out += std::string("  schema: ") + graph_schema + '\n';
   out += "  name: " + yaml_scalar(wiring.name) + '\n';
   if (!wiring.description.empty())
     out += "  description: " + yaml_scalar(wiring.description) + '\n';
-  out += section_text("model", wiring.model, model_params(), "  ");
-  out += section_text("prompt", wiring.prompt, prompt_params(), "  ");
+  out += section_text("model", wiring.model, model_params(), "  ", origins);
+  out += section_text("prompt", wiring.prompt, prompt_params(), "  ", origins);
   out += "  actors:\n";
-  for (const graph_node& node : wiring.nodes) out += node_text(node, kinds);
+  for (const graph_node& node : wiring.nodes)
+    out += node_text(node, kinds, origins);
   out += wiring.edges.empty() ? "  edges: []\n" : "  edges:\n";
   for (const graph_edge& edge : wiring.edges)
     out += "    - {from: " + yaml_scalar(edge.from_node + '.' + edge.from_port)
            + ", to: " + yaml_scalar(edge.to_node + '.' + edge.to_port)
            + ", credit: " + std::to_string(edge.credit) + "}"
-           + origin_text(edge.credit_origin) + '\n';
+           + origin_text(edge.credit_origin, origins) + '\n';
   return out;
 }
 

@@ -8,10 +8,12 @@
 
 namespace kvloom::graphs {
 
-/// An experiment with its graph inline, every value with its origin as a
-/// comment; load_run() on it gives the same plan.
+enum class with_origins : bool { no, yes };
+
+/// An experiment with its graph inline, every value (with its origin as a
+/// comment); load_run() on it gives the same plan.
 std::string write_resolved(const run_plan& plan,
                            const configs::resolved_params& run,
-                           const kind_catalogue& kinds);
+                           const kind_catalogue& kinds, with_origins origins);
 
 } // namespace kvloom::graphs

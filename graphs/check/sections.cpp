@@ -64,8 +64,11 @@ const std::vector<param_spec>& model_params() {
              "auto", {"same", "quantised", "auto"}),
       integer("threads", "Threads of the engine; 0 is all cores.", 0, 0, 1024,
               "threads"),
-      integer("prefill_rows", "Rows of a prefill block; bounds the workspace.",
-              512, 16, 8192, "tokens"),
+      integer(
+          "prefill_rows",
+          "Rows of a prefill block; bounds the workspace. Logits may differ in "
+          "the last bits from one value to another.",
+          512, 16, 8192, "tokens"),
       path("tokenizer",
            "A tokenizer.json or GGUF to use in place of the model's own.",
            true),

@@ -29,7 +29,7 @@ result<void> each_line(
         take) {
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file)) {
-    return fail(errc::bad_input,
+    return fail(errc::environment,
                 fmt::format("cannot be read ({}); name a file of JSON lines",
                             std::strerror(in ? EISDIR : errno)),
                 file.string());

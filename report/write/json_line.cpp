@@ -87,6 +87,7 @@ void put_retrieval(json& line, const request_result& from) {
   for (const auto& one : from.retrieved) {
     json entry{{"chunk", one.index}};
     if (std::isfinite(one.score)) entry["score"] = one.score;
+    if (!one.of_question.empty()) entry["question"] = one.of_question;
     line["retrieved"].push_back(std::move(entry));
   }
   if (!from.dropped_passages.empty()) {

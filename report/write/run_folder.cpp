@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <ctime>
+#include <optional>
 #include <random>
 #include <string_view>
 #include <system_error>
@@ -83,8 +84,10 @@ private:
 
 struct run_folder::state {
   std::filesystem::path path;
-  int results = -1;      ///< results.jsonl, for appending
-  off_t whole_bytes = 0; ///< of its whole lines
+  std::optional<new_parents> parents;
+  std::vector<std::string> files; ///< that write_file wrote
+  int results = -1;               ///< results.jsonl, for appending
+  off_t whole_bytes = 0;          ///< of its whole lines
 
   state() = default;
   state(const state&) = delete;
@@ -108,7 +111,7 @@ result<run_folder> run_folder::create(const std::filesystem::path& given) {
     return fail(errc::bad_input, "no folder for the results was given");
   auto path = given.lexically_normal();
   if (!path.has_filename()) path = path.parent_path(); // "out/"
-  const new_parents parents(path.parent_path());
+  new_parents parents(path.parent_path());
   if (parents.problem) {
     return tl::unexpected<error>(
         system_error_at(path, "the folder above it cannot be created",
@@ -138,6 +141,7 @@ result<run_folder> run_folder::create(const std::filesystem::path& given) {
     return tl::unexpected<error>(
         system_error_at(file, "cannot be created", number));
   }
+  own->parents.emplace(std::move(parents));
   return run_folder(std::move(own));
 }
 
@@ -163,8 +167,18 @@ result<void> run_folder::write_file(const std::string& name,
     return tl::unexpected<error>(
         system_error_at(target, "cannot be written", number));
   }
+  state_->files.push_back(name);
   sync_folder(state_->path);
   return {};
+}
+
+void run_folder::discard() {
+  if (state_->whole_bytes > 0) return;
+  for (const auto& name : state_->files)
+    ::unlink((state_->path / name).c_str());
+  ::unlink((state_->path / "results.jsonl").c_str());
+  // A folder that got other contents stays, and those above it.
+  if (::rmdir(state_->path.c_str()) == 0) state_->parents->remove();
 }
 
 result<void> run_folder::append_result(const request_result& result) {

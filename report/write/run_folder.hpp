@@ -63,6 +63,11 @@ public:
   /// Appends one whole line and flushes it to the system.
   result<void> append_result(const request_result& result);
 
+  /// Takes the folder away again, with what this object wrote and the folders
+  /// that it made above, if it holds no result; else everything stays. For a
+  /// run that failed before its first question. Nothing may be written after.
+  void discard();
+
 private:
   struct state;
   explicit run_folder(std::unique_ptr<state> own);

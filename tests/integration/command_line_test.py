@@ -172,6 +172,14 @@ class Looking(Case):
         self.expect(call("doctor"), 0, "cpu_path")
         self.assertIn("kernels", json.loads(call("doctor", "--json").stdout))
 
+    def test_code_of_a_missing_file(self):
+        self.expect(call("score", "--pred", "no.jsonl", "--gold", "no.jsonl"),
+                    3, "no.jsonl")
+
+    def test_an_empty_folder_name_is_refused(self):
+        self.expect(call("run", SOURCE / "configs/demo.yaml", "--out", ""), 2,
+                    "--out", "names no folder")
+
     def test_lost_output_is_said(self):
         gold = self.write("gold.jsonl", '{"id": "a", "golds": ["x"]}\n')
         pred = self.write("pred.jsonl", '{"id": "a", "answer": "x"}\n')
@@ -254,9 +262,60 @@ class Running(Case):
                     "--set", "decoder.top_k=5")
         self.expect(done, 1, "decoder.batch is 32", "questions.open is 1",
                     "decoder.top_k is set")
+        notes = json.loads((self.folder / "strict/manifest.json").read_text())
+        self.assertTrue(any("decoder.batch" in n for n in notes["notes"]))
         done = call("run", self.graph(), "--out", self.folder / "plain",
                     "--set", "decoder.batch=32")
         self.expect(done, 0, "decoder.batch is 32")
+
+    def test_a_collection_does_not_depend_on_the_limit(self):
+        seen = {}
+        for name, limits in (("all", []), ("one", ["questions.limit=1",
+                                                   "questions.offset=1"])):
+            out = self.folder / name
+            words = [w for each in ["retriever.scope=collection", *limits]
+                     for w in ("--set", each)]
+            self.expect(call("run", self.graph(), "--out", out, "--quiet",
+                             *words), 0)
+            seen[name] = self.results(out)
+        self.assertEqual(set(seen["one"]), {"b"})
+        first = seen["one"]["b"]["retrieved"]
+        self.assertEqual(first, seen["all"]["b"]["retrieved"])
+        best = first[0]
+        row = next(r for r in ROWS if r["id"] == best["question"])
+        self.assertIn("floods", row["ctxs"][best["chunk"]]["text"])
+
+    def test_a_shuffled_limit_is_a_sample(self):
+        rows = [dict(ROWS[0], id=f"q{i}") for i in range(40)]
+        out = self.folder / "out"
+        self.expect(call("run", self.graph(rows), "--out", out, "--quiet",
+                         "--set", "questions.order=shuffled", "--set",
+                         "questions.limit=4"), 0)
+        asked = {int(key[1:]) for key in self.results(out)}
+        self.assertEqual(len(asked), 4)
+        self.assertFalse(asked <= set(range(8)))
+
+    def test_a_configuration_is_known_by_its_values(self):
+        digests = []
+        graph = self.graph()
+        for n, (file, place) in enumerate((
+                (graph, self.folder), (graph.name, self.folder),
+                ("o0/config.resolved.yaml", self.folder))):
+            out = self.folder / f"o{n}"
+            self.expect(call("run", file, "--out", out, "--quiet",
+                             cwd=str(place)), 0)
+            manifest = json.loads((out / "manifest.json").read_text())
+            digests.append(manifest["digests"]["config"])
+        self.assertEqual(digests, digests[:1] * 3)
+
+    def test_a_run_that_cannot_begin_leaves_nothing(self):
+        out = self.folder / "new" / "out"
+        words = " ".join(shlex.quote(str(w)) for w in
+                         [KVLOOM, "run", self.graph(), "--out", out])
+        done = subprocess.run(["sh", "-c", f"ulimit -f 1; {words} 2>/dev/null"],
+                              timeout=120)
+        self.assertEqual(done.returncode, 3)
+        self.assertFalse((self.folder / "new").exists())
 
     def test_missing_model(self):
         out = self.folder / "out"

@@ -40,6 +40,14 @@ TEST(plan_requests, a_shuffle_depends_on_the_seed_alone) {
   EXPECT_EQ(std::set<std::string>(one.begin(), one.end()).size(), 50u);
 }
 
+TEST(plan_requests, a_limit_cuts_the_order_and_not_the_file) {
+  const auto data = some_questions(50);
+  const auto all = ids_of(plan_requests(data, {true, 7, 1, 0}));
+  const auto some = ids_of(plan_requests(data, {true, 7, 1, 0, 10, 5}));
+  EXPECT_EQ(some, std::vector<std::string>(all.begin() + 10, all.begin() + 15));
+  EXPECT_TRUE(plan_requests(data, {true, 7, 1, 0, 60, 5})->empty());
+}
+
 TEST(emission, keeps_to_its_bound) {
   emission source(plan_requests(some_questions(3), {}), 2, 1000);
   ASSERT_TRUE(source.may_emit());

@@ -76,8 +76,11 @@ TEST(collection_of, has_each_passage_once) {
   const auto data = some_questions(2, 2);
   data->questions[1].passages[0] = data->questions[0].passages[1];
   const auto all = collection_of(*data);
-  ASSERT_EQ(all.size(), 3u);
-  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(all[i].index, i);
+  ASSERT_EQ(all.passages.size(), 3u);
+  for (std::uint32_t i = 0; i < 3; ++i) EXPECT_EQ(all.passages[i].index, i);
+  using origin = std::pair<std::string, std::uint32_t>;
+  EXPECT_EQ(all.origins,
+            (std::vector<origin>{{"q0", 0}, {"q0", 1}, {"q1", 1}}));
 }
 
 TEST(passage_search, searches_a_collection) {
@@ -90,4 +93,7 @@ TEST(passage_search, searches_a_collection) {
   ASSERT_TRUE(found);
   ASSERT_EQ(found->passages.size(), 1u);
   EXPECT_EQ(found->passages[0]->id, "b");
+  ASSERT_EQ(found->ranking.size(), 1u);
+  EXPECT_EQ(found->ranking[0].of_question, data->questions[0].id);
+  EXPECT_EQ(found->ranking[0].index, 2u); // in the list of that question
 }

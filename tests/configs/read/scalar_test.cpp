@@ -72,7 +72,10 @@ TEST(read_scalar, problems_name_found_wanted_and_remedy) {
   EXPECT_NE(problem(spec, "007").find("leading zeros"), std::string::npos);
   EXPECT_NE(problem(spec, "7", true).find("remove the quotes"),
             std::string::npos);
-  EXPECT_NE(problem(spec, "99999999999999999999").find("64 bits"),
+  EXPECT_NE(problem(spec, "99999999999999999999").find("from 1 to 64"),
+            std::string::npos);
+  EXPECT_NE(problem(spec_of(param_type::integer), "-99999999999999999999")
+                .find("64-bit"),
             std::string::npos);
 }
 
