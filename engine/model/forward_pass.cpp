@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 namespace kvloom::engine {
 
@@ -72,138 +73,198 @@ void forward_pass::reserve(std::int64_t n_rows) {
   grow(positions_, 1);
 }
 
-void forward_pass::embed(std::span<const token_id> ids,
-                         std::span<const row_span> spans) {
-  for (std::size_t r = 0; r < ids.size(); ++r)
-    weights_.embedding.row(
-        ids[r], x_.data() + r * static_cast<std::size_t>(config_.hidden_size));
-  for (const row_span& span : spans)
-    for (std::int64_t r = 0; r < span.n_rows; ++r)
-      positions_[static_cast<std::size_t>(span.first_row + r)]
-          = span.tail->length() + r;
+const layer_matrices& forward_pass::matrices(std::int64_t layer,
+                                             pass_kind kind) const {
+  const auto& all = kind == pass_kind::decode && !weights_.decode.empty()
+                        ? weights_.decode
+                        : weights_.prefill;
+  return all[static_cast<std::size_t>(layer)];
 }
 
-void forward_pass::project_qkv(const layer_matrices& m, const layer_vectors& v,
-                               std::int64_t n_rows, product how) {
+void forward_pass::begin(std::span<const token_id> ids,
+                         std::span<const std::int64_t> positions) {
+  n_rows_ = std::ssize(ids);
+  reserve(n_rows_);
+  const std::int64_t hidden = config_.hidden_size;
+  for (std::int64_t r = 0; r < n_rows_; ++r)
+    weights_.embedding.row(ids[static_cast<std::size_t>(r)],
+                           x_.data() + r * hidden);
+  std::copy(positions.begin(), positions.end(), positions_.begin());
+  kernels::rms_norm(n_rows_, hidden, x_.data(), hidden,
+                    weights_.vectors[0].attention_norm.data(),
+                    static_cast<float>(config_.rms_norm_eps), h_.data(),
+                    hidden);
+}
+
+void forward_pass::project(std::int64_t layer, pass_kind kind) {
+  const layer_vectors& v = weights_.vectors[static_cast<std::size_t>(layer)];
   const auto eps = static_cast<float>(config_.rms_norm_eps);
-  m.qkv.multiply(how, n_rows, h_.data(), qkv_.data(), stacked_);
-  add_bias(v.qkv_bias, n_rows, qkv_.data());
-  norm_heads(n_rows, config_.n_q_heads, config_.head_dim, qkv_.data(),
+  matrices(layer, kind)
+      .qkv.multiply(choose(kind, n_rows_), n_rows_, h_.data(), qkv_.data(),
+                    stacked_);
+  add_bias(v.qkv_bias, n_rows_, qkv_.data());
+  norm_heads(n_rows_, config_.n_q_heads, config_.head_dim, qkv_.data(),
              qkv_width_, v.q_norm, eps);
-  norm_heads(n_rows, config_.n_kv_heads, config_.head_dim,
+  norm_heads(n_rows_, config_.n_kv_heads, config_.head_dim,
              qkv_.data() + q_width_, qkv_width_, v.k_norm, eps);
   // q and k lie side by side, so one call turns both.
-  kernels::rotate(n_rows, config_.n_q_heads + config_.n_kv_heads,
+  kernels::rotate(n_rows_, config_.n_q_heads + config_.n_kv_heads,
                   config_.head_dim, qkv_.data(), qkv_width_, positions_.data(),
                   turn_.inverse_frequencies, turn_.magnitude);
 }
 
-void forward_pass::write_kv(std::int64_t layer,
-                            std::span<const row_span> spans) {
-  for (const row_span& span : spans) {
-    const float* k = qkv_.data() + span.first_row * qkv_width_ + q_width_;
-    span.tail->write(layer, span.tail->length(), span.n_rows, k, k + kv_width_,
-                     qkv_width_);
-  }
+fresh_kv forward_pass::kv() const {
+  const float* k = qkv_.data() + q_width_;
+  return {k, k + kv_width_, qkv_width_};
 }
 
-void forward_pass::attend_rows(std::int64_t layer, const row_span& span,
-                               std::int64_t n_rows, std::int64_t to_row,
-                               segment_scratch& scratch) {
-  const std::int64_t last = span.tail->length() + span.n_rows;
-  const std::int64_t row = span.first_row + span.n_rows - n_rows;
+void forward_pass::keep(std::span<const std::int64_t> rows) {
+  const std::int64_t hidden = config_.hidden_size;
+  std::int64_t to = 0;
+  for (const std::int64_t from : rows) {
+    if (from != to) {
+      // Rows ascend, so nothing is overwritten that is still needed.
+      std::copy_n(x_.data() + from * hidden, hidden, x_.data() + to * hidden);
+      std::copy_n(qkv_.data() + from * qkv_width_, qkv_width_,
+                  qkv_.data() + to * qkv_width_);
+      positions_[static_cast<std::size_t>(to)]
+          = positions_[static_cast<std::size_t>(from)];
+    }
+    ++to;
+  }
+  n_rows_ = to;
+}
+
+kernels::attention_params forward_pass::rows_of(std::int64_t layer,
+                                                std::int64_t first,
+                                                std::int64_t n) const {
   kernels::attention_params rows;
-  rows.n_rows = n_rows;
+  rows.n_rows = n;
   rows.n_q_heads = config_.n_q_heads;
   rows.n_kv_heads = config_.n_kv_heads;
   rows.head_dim = config_.head_dim;
-  rows.q = qkv_.data() + row * qkv_width_;
+  rows.q = qkv_.data() + first * qkv_width_;
   rows.q_row_stride = qkv_width_;
-  rows.row_positions = positions_.data() + row;
+  rows.row_positions = positions_.data() + first;
   rows.scale = scale_;
   rows.window = config_.window[static_cast<std::size_t>(layer)];
-  rows.o = o_.data() + to_row * q_width_;
-  rows.lse = lse_.data() + to_row * config_.n_q_heads;
-  // Keys that left the window of even the first row are not looked at.
-  const std::int64_t first
-      = rows.window == 0 ? 0
-                         : std::max<std::int64_t>(0, rows.row_positions[0]
-                                                         - rows.window + 1);
-  const placed_segment tail{span.tail->view(layer, first, last), 0};
-  attend_segments(rows, {&tail, 1}, turn_, scratch);
+  return rows;
 }
 
-void forward_pass::attention(std::int64_t layer,
-                             std::span<const row_span> spans,
-                             std::int64_t n_rows) {
-  if (scratch_.size() < spans.size()) scratch_.resize(spans.size());
-  if (spans.size() == 1)
-    return attend_rows(layer, spans[0], n_rows, 0, scratch_[0]);
-  tbb::parallel_for(std::size_t{0}, spans.size(), [&](std::size_t i) {
-    attend_rows(layer, spans[i], spans[i].n_rows, spans[i].first_row,
-                scratch_[i]);
-  });
+void forward_pass::attend(std::int64_t layer, std::int64_t first,
+                          std::int64_t n, const std::int64_t* seen_from,
+                          std::span<const placed_segment> segments,
+                          segment_scratch& scratch) {
+  auto rows = rows_of(layer, first, n);
+  if (seen_from != nullptr) rows.row_positions = seen_from + first;
+  rows.o = o_.data() + first * q_width_;
+  rows.lse = lse_.data() + first * config_.n_q_heads;
+  attend_segments(rows, segments, turn_, scratch);
 }
 
-void forward_pass::mlp(const layer_matrices& m, const layer_vectors& v,
-                       std::int64_t n_rows, product how) {
+void forward_pass::add_mass(std::int64_t layer, std::int64_t first,
+                            std::int64_t n, const placed_segment& segment,
+                            segment_scratch& scratch, double* mass) const {
+  auto rows = rows_of(layer, first, n);
+  // Only read there.
+  rows.lse = const_cast<float*>(lse_.data()) + first * config_.n_q_heads;
+  engine::add_mass(rows, segment, turn_, scratch, mass);
+}
+
+void forward_pass::finish(std::int64_t layer, pass_kind kind) {
+  const auto at = static_cast<std::size_t>(layer);
+  const layer_matrices& m = matrices(layer, kind);
+  const layer_vectors& v = weights_.vectors[at];
+  const auto eps = static_cast<float>(config_.rms_norm_eps);
+  const product how = choose(kind, n_rows_);
+  m.o.multiply(how, n_rows_, o_.data(), delta_.data(), stacked_);
+  add_bias(v.o_bias, n_rows_, delta_.data());
+  kernels::add_rms_norm(n_rows_, config_.hidden_size, x_.data(), delta_.data(),
+                        v.mlp_norm.data(), eps, h_.data());
   const std::int64_t width = config_.intermediate_size;
-  m.gate_up.multiply(how, n_rows, h_.data(), gate_up_.data(), stacked_);
-  add_bias(v.gate_up_bias, n_rows, gate_up_.data());
-  kernels::swiglu(n_rows, width, gate_up_.data(), gate_up_.data() + width,
+  m.gate_up.multiply(how, n_rows_, h_.data(), gate_up_.data(), stacked_);
+  add_bias(v.gate_up_bias, n_rows_, gate_up_.data());
+  kernels::swiglu(n_rows_, width, gate_up_.data(), gate_up_.data() + width,
                   2 * width, act_.data());
-  m.down.multiply(how, n_rows, act_.data(), delta_.data(), stacked_);
-  add_bias(v.down_bias, n_rows, delta_.data());
+  m.down.multiply(how, n_rows_, act_.data(), delta_.data(), stacked_);
+  add_bias(v.down_bias, n_rows_, delta_.data());
+  const bool last = layer + 1 == config_.n_layers;
+  const auto& next_norm
+      = last ? weights_.final_norm : weights_.vectors[at + 1].attention_norm;
+  kernels::add_rms_norm(n_rows_, config_.hidden_size, x_.data(), delta_.data(),
+                        next_norm.data(), eps, h_.data());
+}
+
+void forward_pass::compute_logits(std::int64_t n_wanted, pass_kind kind) {
+  logits_.resize(static_cast<std::size_t>(n_wanted * config_.vocab_size));
+  if (n_wanted == 0) return;
+  const projection& head = kind == pass_kind::decode && weights_.decode_head
+                               ? *weights_.decode_head
+                               : weights_.prefill_head();
+  head.multiply(choose(kind, n_wanted), n_wanted,
+                h_.data() + (n_rows_ - n_wanted) * config_.hidden_size,
+                logits_.data(), stacked_);
+}
+
+void forward_pass::append(std::int64_t layer, std::span<const row_span> spans) {
+  const auto fresh = kv();
+  for (const row_span& span : spans) {
+    const std::int64_t at = span.first_row * fresh.row_stride;
+    auto& tail = span.kv->tail();
+    tail.write(layer, tail.length(), span.n_rows, fresh.k + at, fresh.v + at,
+               fresh.row_stride);
+  }
+}
+
+void forward_pass::attend_tail(std::int64_t layer, const row_span& span,
+                               std::int64_t skip, segment_scratch& scratch) {
+  const auto& tail = span.kv->tail();
+  const std::int64_t window = config_.window[static_cast<std::size_t>(layer)];
+  // Keys that left the window of even the first row are not looked at.
+  const std::int64_t oldest
+      = window == 0 ? 0 : tail.next_position() + skip - window + 1;
+  scratch.segments.clear();
+  span.kv->segments(layer,
+                    std::max<std::int64_t>(0, oldest - tail.first_position()),
+                    tail.length() + span.n_rows, scratch.segments);
+  attend(layer, span.first_row, span.n_rows - skip, nullptr, scratch.segments,
+         scratch);
+}
+
+void forward_pass::attend_spans(std::int64_t layer,
+                                std::span<const row_span> spans) {
+  if (scratch_.size() < spans.size()) scratch_.resize(spans.size());
+  if (spans.size() == 1) // some of its first rows may have left the flow
+    return attend_tail(layer, spans[0], spans[0].n_rows - n_rows_, scratch_[0]);
+  tbb::parallel_for(std::size_t{0}, spans.size(), [&](std::size_t i) {
+    attend_tail(layer, spans[i], 0, scratch_[i]);
+  });
 }
 
 bool forward_pass::run(pass_kind kind, std::span<const token_id> ids,
                        std::span<const row_span> spans, std::int64_t n_wanted,
                        const std::atomic<bool>* stop) {
-  const bool decode = kind == pass_kind::decode;
-  const auto& matrices
-      = decode && !weights_.decode.empty() ? weights_.decode : weights_.prefill;
-  const auto eps = static_cast<float>(config_.rms_norm_eps);
-  const std::int64_t hidden = config_.hidden_size;
-  auto n_rows = static_cast<std::int64_t>(ids.size());
-  reserve(n_rows);
-  embed(ids, spans);
-  kernels::rms_norm(n_rows, hidden, x_.data(), hidden,
-                    weights_.vectors[0].attention_norm.data(), eps, h_.data(),
-                    hidden);
+  std::vector<std::int64_t> positions(ids.size());
+  for (const row_span& span : spans)
+    for (std::int64_t r = 0; r < span.n_rows; ++r)
+      positions[static_cast<std::size_t>(span.first_row + r)]
+          = span.kv->tail().next_position() + r;
+  begin(ids, positions);
   for (std::int64_t l = 0; l < config_.n_layers; ++l) {
     if (stop != nullptr && stop->load(std::memory_order_relaxed)) return false;
-    const auto at = static_cast<std::size_t>(l);
-    const layer_vectors& v = weights_.vectors[at];
-    const layer_matrices& m = matrices[at];
-    const bool last = l + 1 == config_.n_layers;
-    project_qkv(m, v, n_rows, choose(kind, n_rows));
-    write_kv(l, spans);
-    if (last && n_wanted < n_rows) {
+    project(l, kind);
+    append(l, spans);
+    if (l + 1 == config_.n_layers && n_wanted < n_rows_) {
       // Behind the last KV only rows whose logits are wanted go on.
       if (n_wanted == 0) break;
-      std::copy_n(x_.data() + (n_rows - n_wanted) * hidden, n_wanted * hidden,
-                  x_.data());
-      n_rows = n_wanted;
+      std::vector<std::int64_t> last(static_cast<std::size_t>(n_wanted));
+      std::iota(last.begin(), last.end(), n_rows_ - n_wanted);
+      keep(last);
     }
-    const product how = choose(kind, n_rows);
-    attention(l, spans, n_rows);
-    m.o.multiply(how, n_rows, o_.data(), delta_.data(), stacked_);
-    add_bias(v.o_bias, n_rows, delta_.data());
-    kernels::add_rms_norm(n_rows, hidden, x_.data(), delta_.data(),
-                          v.mlp_norm.data(), eps, h_.data());
-    mlp(m, v, n_rows, how);
-    const auto& next_norm
-        = last ? weights_.final_norm : weights_.vectors[at + 1].attention_norm;
-    kernels::add_rms_norm(n_rows, hidden, x_.data(), delta_.data(),
-                          next_norm.data(), eps, h_.data());
+    attend_spans(l, spans);
+    finish(l, kind);
   }
-  logits_.resize(static_cast<std::size_t>(n_wanted * config_.vocab_size));
-  if (n_wanted == 0) return true;
-  const projection& head = decode && weights_.decode_head
-                               ? *weights_.decode_head
-                               : weights_.prefill_head();
-  head.multiply(choose(kind, n_wanted), n_wanted, h_.data(), logits_.data(),
-                stacked_);
+  compute_logits(n_wanted, kind);
   return true;
 }
 

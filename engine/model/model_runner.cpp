@@ -1,120 +1,16 @@
 #include "engine/model/model_runner.hpp"
 
 #include "engine/files/checkpoint.hpp"
-#include "engine/model/forward_pass.hpp"
-#include "engine/model/kv_tail.hpp"
-#include "engine/model/model_weights.hpp"
-#include "engine/model/rope.hpp"
-
-#include <tbb/global_control.h>
-#include <tbb/info.h>
-#include <tbb/task_arena.h>
+#include "engine/model/runner_state.hpp"
 
 #include <algorithm>
 #include <cstddef>
-#include <exception>
-#include <functional>
-#include <mutex>
-#include <new>
-#include <optional>
 #include <thread>
 #include <utility>
 
 namespace kvloom::engine {
 
-struct sequence::state {
-  kv_tail tail;
-  const void* owner;     ///< state of the runner that made it
-  bool unusable = false; ///< an extend was cancelled or failed half-way
-};
-
-struct model_runner::state {
-  model_config config;
-  runner_options options;
-  std::string digest;
-  std::vector<std::string> notes;
-  model_weights weights;
-  rotation turn;
-  std::int64_t weight_bytes = 0;
-  std::optional<forward_pass> pass; ///< refers to the members above
-  /// More threads than cores are given when asked for.
-  std::optional<tbb::global_control> allowed;
-  tbb::task_arena arena;
-  std::mutex calls; ///< calls come one at a time; a second one waits
-
-  state(const checkpoint& model, model_weights prepared,
-        const runner_options& wanted)
-      : config(model.config), options(wanted), digest(engine::digest(model)),
-        notes(model.notes),
-        weights(std::move(prepared)), turn{inverse_frequencies(config.rope,
-                                                               config.head_dim),
-                                           rope_magnitude(config.rope)},
-        weight_bytes(weights.bytes()), arena(wanted.threads) {
-    if (wanted.threads > tbb::info::default_concurrency())
-      allowed.emplace(tbb::global_control::max_allowed_parallelism,
-                      static_cast<std::size_t>(wanted.threads));
-    pass.emplace(config, weights, turn);
-  }
-
-  bool run(pass_kind kind, std::span<const token_id> ids,
-           std::span<const row_span> spans, std::int64_t n_wanted,
-           const std::atomic<bool>* stop) {
-    return arena.execute(
-        [&] { return pass->run(kind, ids, spans, n_wanted, stop); });
-  }
-};
-
 namespace {
-
-/// Turns what a library throws into an error; kernels allocate and libtorch
-/// throws.
-template <class T>
-result<T> guarded(const std::function<result<T>()>& work) {
-  try {
-    return work();
-  } catch (const std::bad_alloc&) {
-    return fail(errc::environment,
-                "the machine ran out of memory for the workspace of this "
-                "call; use fewer prefill rows or fewer requests at once");
-  } catch (const std::exception& what) {
-    return fail(errc::internal, std::string("a kernel failed: ") + what.what());
-  }
-}
-
-result<void> check_ids(std::span<const token_id> ids, std::int64_t vocab) {
-  for (std::size_t i = 0; i < ids.size(); ++i)
-    if (ids[i] < 0 || ids[i] >= vocab)
-      return fail(errc::bad_input,
-                  "token id " + std::to_string(ids[i]) + " at place "
-                      + std::to_string(i) + " is outside the model's "
-                      + std::to_string(vocab)
-                      + " ids; use the tokenizer that belongs to the model");
-  return {};
-}
-
-result<void> check_room(const kv_tail& tail, std::size_t n) {
-  const auto wanted = tail.length() + static_cast<std::int64_t>(n);
-  if (wanted > tail.capacity())
-    return fail(errc::bad_input,
-                "a sequence of " + std::to_string(tail.length())
-                    + " tokens cannot take " + std::to_string(n)
-                    + " more: it was started for "
-                    + std::to_string(tail.capacity())
-                    + "; start it with a larger capacity");
-  return {};
-}
-
-result<void> check_numbers(std::span<const float> logits,
-                           std::int64_t position) {
-  std::int32_t n_nan = 0;
-  for (const float logit : logits) n_nan += logit != logit ? 1 : 0;
-  if (n_nan == 0) return {};
-  return fail(errc::environment,
-              "the logits at position " + std::to_string(position)
-                  + " are not numbers (NaN): the checkpoint holds NaN or "
-                    "infinite weights, or the arithmetic overflowed; verify "
-                    "the model file, and try precision f32");
-}
 
 result<runner_options> effective(const runner_options& wanted) {
   runner_options use = wanted;
@@ -139,15 +35,17 @@ sequence& sequence::operator=(sequence&&) noexcept = default;
 sequence::~sequence() = default;
 
 std::int64_t sequence::length() const {
-  return state_ ? state_->tail.length() : 0;
+  return state_ ? state_->kv.length() : 0;
 }
 
 std::int64_t sequence::capacity() const {
-  return state_ ? state_->tail.capacity() : 0;
+  return state_
+             ? state_->kv.tail().first_position() + state_->kv.tail().capacity()
+             : 0;
 }
 
 std::int64_t sequence::bytes() const {
-  return state_ ? state_->tail.bytes() : 0;
+  return state_ ? state_->kv.bytes() : 0;
 }
 
 namespace {
@@ -216,14 +114,21 @@ result<sequence> model_runner::start(std::int64_t capacity) {
                     + " tokens was asked for; the model takes 1 to "
                     + std::to_string(context)
                     + "; shorten the prompt or ask for fewer new tokens");
-  auto tail = kv_tail::reserve(
-      state_->config,
-      state_->options.compute == precision::f32 ? dtype::f32 : dtype::bf16,
-      capacity);
+  return start_behind({}, 0, capacity);
+}
+
+result<sequence> model_runner::start_behind(std::vector<placed_chunk> chunks,
+                                            std::int64_t n_context,
+                                            std::int64_t n_tail) {
+  auto tail
+      = kv_tail::reserve(state_->config, state_->kv_type(), n_tail, n_context);
   if (!tail) return pass_on(tail);
   return guarded<sequence>([&] {
+    auto kv = n_context == 0 ? request_kv(std::move(*tail))
+                             : request_kv(std::move(*tail), std::move(chunks),
+                                          state_->config.n_layers);
     return result<sequence>(sequence(std::make_unique<sequence::state>(
-        sequence::state{std::move(*tail), state_.get()})));
+        sequence::state{std::move(kv), state_.get()})));
   });
 }
 
@@ -235,7 +140,8 @@ result<std::vector<float>> model_runner::extend(sequence& into,
   if (auto ok = check_usable(into); !ok) return pass_on(ok);
   if (auto ok = check_ids(ids, state_->config.vocab_size); !ok)
     return pass_on(ok);
-  kv_tail& tail = into.state_->tail;
+  request_kv& kv = into.state_->kv;
+  kv_tail& tail = kv.tail();
   if (auto ok = check_room(tail, ids.size()); !ok) return pass_on(ok);
   if (ids.empty()) return std::vector<float>();
   into.state_->unusable = true; // until the end is reached
@@ -245,7 +151,7 @@ result<std::vector<float>> model_runner::extend(sequence& into,
       const auto part = ids.subspan(at, std::min(block, ids.size() - at));
       const auto n_rows = static_cast<std::int64_t>(part.size());
       const bool end = at + part.size() == ids.size();
-      const row_span rows{&tail, 0, n_rows};
+      const row_span rows{&kv, 0, n_rows};
       if (!state_->run(pass_kind::prefill, part, {&rows, 1},
                        end && want_logits ? 1 : 0, stop))
         return fail(errc::cancelled, "the prefill was stopped after "
@@ -254,7 +160,7 @@ result<std::vector<float>> model_runner::extend(sequence& into,
       tail.set_length(tail.length() + n_rows);
     }
     const auto logits = state_->pass->logits();
-    if (auto ok = check_numbers(logits, tail.length() - 1); !ok)
+    if (auto ok = check_numbers(logits, kv.length() - 1); !ok)
       return pass_on(ok);
     into.state_->unusable = false;
     return std::vector<float>(logits.begin(), logits.end());
@@ -279,13 +185,13 @@ model_runner::step(std::span<sequence* const> sequences,
           if (sequences[i] == nullptr)
             return fail(errc::internal, "a step got a null sequence");
           if (auto ok = check_usable(*sequences[i]); !ok) return pass_on(ok);
-          kv_tail& tail = sequences[i]->state_->tail;
-          if (auto ok = check_room(tail, 1); !ok) return pass_on(ok);
+          request_kv& kv = sequences[i]->state_->kv;
+          if (auto ok = check_room(kv.tail(), 1); !ok) return pass_on(ok);
           for (const row_span& earlier : spans)
-            if (earlier.tail == &tail)
+            if (earlier.kv == &kv)
               return fail(errc::internal,
                           "a sequence appears twice in one step");
-          spans.push_back({&tail, static_cast<std::int64_t>(i), 1});
+          spans.push_back({&kv, static_cast<std::int64_t>(i), 1});
         }
         const auto n = static_cast<std::int64_t>(ids.size());
         state_->run(pass_kind::decode, ids, spans, n, nullptr);
@@ -293,11 +199,13 @@ model_runner::step(std::span<sequence* const> sequences,
         const auto vocab = static_cast<std::size_t>(state_->config.vocab_size);
         for (std::size_t i = 0; i < spans.size(); ++i)
           if (auto ok = check_numbers(logits.subspan(i * vocab, vocab),
-                                      spans[i].tail->length());
+                                      spans[i].kv->length());
               !ok)
             return pass_on(ok);
-        for (const row_span& span : spans)
-          span.tail->set_length(span.tail->length() + 1);
+        for (const row_span& span : spans) {
+          auto& tail = span.kv->tail();
+          tail.set_length(tail.length() + 1);
+        }
         return logits;
       });
 }

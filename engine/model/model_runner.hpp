@@ -2,8 +2,10 @@
 #pragma once
 
 #include "core/base/result.hpp"
+#include "core/kv/kv_chunk.hpp"
 #include "core/record/question.hpp"
 #include "engine/model/model_config.hpp"
+#include "engine/prefill/prefill_plan.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -14,6 +16,8 @@
 #include <vector>
 
 namespace kvloom::engine {
+
+struct placed_chunk;
 
 /// f32: weights widened to f32, KV in f32, the mode that oracles compare
 /// with. bf16: weights and KV in bf16, products accumulated in f32.
@@ -32,8 +36,8 @@ struct runner_options {
   std::int64_t prefill_rows = 512; ///< rows a block; bounds the workspace
 };
 
-/// KV of one request: its own growing tail, and (later) shared segments in
-/// front of it. Move-only; used with the runner that made it, by one call at
+/// KV of one request: shared chunks, the rows computed among them, and its own
+/// growing tail. Move-only; used with the runner that made it, by one call at
 /// a time.
 class sequence {
 public:
@@ -42,14 +46,34 @@ public:
   ~sequence();
 
   std::int64_t length() const;   ///< tokens whose KV is present
-  std::int64_t capacity() const; ///< tokens reserved
-  std::int64_t bytes() const;    ///< bytes of KV reserved
+  std::int64_t capacity() const; ///< tokens that fit, shared ones included
+  std::int64_t bytes() const;    ///< bytes of KV of its own
 
 private:
   friend class model_runner;
   struct state;
   explicit sequence(std::unique_ptr<state> own);
   std::unique_ptr<state> state_;
+};
+
+/// What model_runner::prefill gives.
+struct prefilled_sequence {
+  sequence kv;
+  prefill_outcome outcome;
+};
+
+/// How far a prefill is from full prefill of the same ids (docs/user_guide.md).
+struct full_comparison {
+  struct layer_error {
+    double k = 0, v = 0; ///< |X - X_full| / |X_full| over the context
+  };
+  std::vector<layer_error> layers;
+  double kl = 0; ///< of the first token: full against this, nats
+  /// Mean over full prefill's own greedy tokens: negative log-likelihood here
+  /// less that there, nats a token.
+  double delta_nll = 0;
+  std::int64_t agreement = 0; ///< greedy tokens equal from the first on
+  std::int64_t n_tokens = 0;  ///< that were compared
 };
 
 /// A loaded model. Calls block and run on the runner's own threads; one call
@@ -85,6 +109,34 @@ public:
                                     bool want_logits = true,
                                     const std::atomic<bool>* stop = nullptr);
 
+  /// Prefills a prompt over stored chunks; `capacity` counts the whole prompt.
+  /// Ratio 1 and full prefill agree up to the order of sums. Errors: bad_input
+  /// (no question, ids out of range, a plan out of range, capacity as
+  /// start()), internal (chunks of another shape or other ids), cancelled,
+  /// environment.
+  result<prefilled_sequence> prefill(const prefill_plan& plan,
+                                     std::int64_t capacity,
+                                     const std::atomic<bool>* stop = nullptr);
+
+  /// KV of chunks, each by itself behind `prefix` (null: none), at positions
+  /// prefix length ... Several chunks share a pass. Errors as extend().
+  result<std::vector<std::shared_ptr<kv_chunk>>>
+  encode(std::span<const std::span<const token_id>> chunks,
+         const kv_lease& prefix, const std::atomic<bool>* stop = nullptr);
+
+  /// Compares what prefill() gave for `plan` with full prefill, over `n_tokens`
+  /// greedy tokens. Costs a full prefill and twice the steps; `one` ends as it
+  /// was. Errors as prefill().
+  result<full_comparison> compare(const prefill_plan& plan, sequence& one,
+                                  std::span<const float> logits,
+                                  std::int64_t n_tokens,
+                                  const std::atomic<bool>* stop = nullptr);
+
+  /// Element type and shape of this model's KV, for n tokens.
+  kv_shape shape_of(std::int64_t n_tokens) const;
+  /// What turns its keys: scheme, base, frequencies; part of a chunk's key.
+  std::string rotary_id() const;
+
   /// One decode step for several requests: row i appends ids[i] to
   /// *sequences[i]. Returns logits, [sequences, vocab_size], row-major, valid
   /// until the next call. Equal to one-by-one steps, bit for bit.
@@ -95,6 +147,12 @@ private:
   struct state;
   explicit model_runner(std::unique_ptr<state> own);
   result<void> check_usable(const sequence& one) const;
+  result<void> check_plan(const prefill_plan& plan) const;
+  result<prefilled_sequence> prefill_plan_once(const prefill_plan& plan,
+                                               std::int64_t capacity,
+                                               const std::atomic<bool>* stop);
+  result<sequence> start_behind(std::vector<placed_chunk> chunks,
+                                std::int64_t n_context, std::int64_t n_tail);
 
   std::unique_ptr<state> state_;
 };

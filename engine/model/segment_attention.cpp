@@ -1,5 +1,6 @@
 #include "engine/model/segment_attention.hpp"
 
+#include "kernels/api/attention_mass.hpp"
 #include "kernels/api/elementwise.hpp"
 
 #include <algorithm>
@@ -59,6 +60,18 @@ void attend_segments(const kernels::attention_params& rows,
                               rows.o, rows.lse, part.o, part.lse);
     first = false;
   }
+}
+
+void add_mass(const kernels::attention_params& rows,
+              const placed_segment& segment, const rotation& turn,
+              segment_scratch& scratch, double* mass) {
+  kernels::attention_params part = rows;
+  part.segment = segment.keys;
+  if (segment.shift != 0) {
+    part.q = rotated_back(rows, segment.shift, turn, scratch);
+    part.q_row_stride = rows.n_q_heads * rows.head_dim;
+  }
+  kernels::attention_mass(part, mass);
 }
 
 } // namespace kvloom::engine

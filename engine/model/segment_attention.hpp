@@ -24,10 +24,11 @@ struct rotation {
 
 /// Buffers of attend_segments, kept between calls.
 struct segment_scratch {
-  std::vector<float> q;           ///< [n_rows, n_q_heads, head_dim]
-  std::vector<float> o;           ///< [n_rows, n_q_heads, head_dim]
-  std::vector<float> lse;         ///< [n_rows, n_q_heads]
-  std::vector<std::int64_t> back; ///< [n_rows]
+  std::vector<placed_segment> segments; ///< for the caller's use
+  std::vector<float> q;                 ///< [n_rows, n_q_heads, head_dim]
+  std::vector<float> o;                 ///< [n_rows, n_q_heads, head_dim]
+  std::vector<float> lse;               ///< [n_rows, n_q_heads]
+  std::vector<std::int64_t> back;       ///< [n_rows]
 };
 
 /// Attention over all segments: `rows` says everything but the segment, its q
@@ -37,5 +38,12 @@ struct segment_scratch {
 void attend_segments(const kernels::attention_params& rows,
                      std::span<const placed_segment> segments,
                      const rotation& turn, segment_scratch& scratch);
+
+/// How much of the rows' attention the keys of one segment get
+/// (kernels/api/attention_mass.hpp); rows.lse is that over all segments. Adds
+/// to mass [n_keys].
+void add_mass(const kernels::attention_params& rows,
+              const placed_segment& segment, const rotation& turn,
+              segment_scratch& scratch, double* mass);
 
 } // namespace kvloom::engine
