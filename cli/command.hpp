@@ -57,6 +57,20 @@ struct score_options {
   common_options common;
 };
 
+/// Values as they are written; empty: not given.
+struct simulate_options {
+  std::string trace; ///< or zipf
+  std::string zipf;
+  std::string capacities;
+  std::string policies = "all";
+  std::string bytes_per_token = "128KiB";
+  std::string prefill_rate = "5000";
+  std::string quadratic = "0";
+  std::string look_ahead = "64";
+  std::string seed = "0";
+  common_options common;
+};
+
 int run(const run_options& options);
 int check(const run_options& options);
 int graph(const graph_options& options);
@@ -64,6 +78,7 @@ int actors(const actors_options& options);
 int doctor(const doctor_options& options);
 int tokenize(const tokenize_options& options);
 int score(const score_options& options);
+int simulate(const simulate_options& options);
 
 /// Prints an error to standard error and gives its exit code.
 int report_error(const error& what);

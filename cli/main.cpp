@@ -31,6 +31,43 @@ void add_file(CLI::App* command, std::string& file,
       ->allow_extra_args(false);
 }
 
+void add_simulate(CLI::App* command, simulate_options& options) {
+  auto* trace = command->add_option(
+      "--trace", options.trace,
+      "JSON lines, plain or gzip: {\"chunks\": [{\"id\", \"tokens\"}]} or "
+      "Mooncake's");
+  auto* zipf = command->add_option(
+      "--zipf", options.zipf,
+      "A made-up trace: n=10000,s=0.9,requests=100000,chunks=5,tokens=200..900,"
+      "drift=0,repeat=0");
+  trace->excludes(zipf);
+  command
+      ->add_option("--capacity", options.capacities,
+                   "Sizes of the store: 1GiB or 512MiB,4GiB")
+      ->type_name("SIZE,...")
+      ->required();
+  command->add_option("--policy", options.policies, "all, or names: lru,pgdsf")
+      ->capture_default_str();
+  command
+      ->add_option("--bytes-per-token", options.bytes_per_token,
+                   "KV of a token")
+      ->capture_default_str();
+  command
+      ->add_option("--prefill-rate", options.prefill_rate,
+                   "Tokens a second that are recomputed")
+      ->capture_default_str();
+  command
+      ->add_option("--quadratic", options.quadratic,
+                   "Seconds more for each token squared of a chunk")
+      ->capture_default_str();
+  command
+      ->add_option("--look-ahead", options.look_ahead,
+                   "Queued requests that look_ahead policies know")
+      ->capture_default_str();
+  command->add_option("--seed", options.seed, "Of --zipf")
+      ->capture_default_str();
+}
+
 /// A command line that could not be read, in our words; `command` is the first
 /// argument, or null.
 std::string wrong_usage(const CLI::App& app, const CLI::Error& problem,
@@ -144,6 +181,12 @@ int obey(int argc, char** argv) {
       ->capture_default_str();
   add_common(score_command, score_given.common);
 
+  simulate_options simulate_given;
+  auto* simulate_command = app.add_subcommand(
+      "simulate", "Eviction policies on a trace of requests, and the bound");
+  add_simulate(simulate_command, simulate_given);
+  add_common(simulate_command, simulate_given.common);
+
   app.failure_message([&](const CLI::App*, const CLI::Error& problem) {
     return wrong_usage(app, problem, argc > 1 ? argv[1] : nullptr);
   });
@@ -170,6 +213,7 @@ int obey(int argc, char** argv) {
       return tokenize(tokenize_given);
     }
     if (*score_command) return score(score_given);
+    if (*simulate_command) return simulate(simulate_given);
   } catch (const std::exception& problem) {
     say("error: a fault of kvloom itself: {}\n", problem.what());
     return 3;

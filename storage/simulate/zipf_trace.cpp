@@ -15,6 +15,7 @@ constexpr std::int64_t most_chunks = 100'000'000;
 constexpr std::int64_t most_requests = 1'000'000'000;
 constexpr std::int64_t most_in_request = 100'000;
 constexpr std::int64_t most_tokens = 10'000'000;
+constexpr std::int64_t most_uses = 1'000'000'000; // memory: 12 bytes a use
 
 /// Draws ranks 0..n-1 in constant time (Walker's alias method, in Vose's
 /// construction).
@@ -191,6 +192,12 @@ result<zipf_options> read_zipf_options(std::string_view text) {
                 "`chunks` is " + std::to_string(out.chunks)
                     + ", but there are only n=" + std::to_string(out.n)
                     + "; a request has different ones");
+  }
+  if (out.requests > most_uses / out.chunks) {
+    return fail(errc::bad_input, "`requests` times `chunks` may be up to "
+                                     + std::to_string(most_uses) + ", found "
+                                     + std::to_string(out.requests) + " times "
+                                     + std::to_string(out.chunks));
   }
   return out;
 }

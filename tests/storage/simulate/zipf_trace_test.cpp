@@ -105,6 +105,7 @@ TEST(zipf_trace, wrong_options_are_refused_by_name) {
            {"tokens=5..", "range"},
            {"repeat=1.5", "`repeat`"},
            {"drift=inf", "`drift`"},
+           {"requests=500000000,chunks=9", "up to 1000000000"},
            {"n=3,chunks=4", "only n=3"},
            {"n=30,,s=1", "KEY=VALUE"}}) {
     const auto read = read_zipf_options(text);
